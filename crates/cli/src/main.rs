@@ -1,0 +1,3 @@
+//! The bitpath command.
+
+fn main() {}

@@ -1,0 +1,135 @@
+//! Raw samples with their unit: what was read, before anything is concluded from it.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What tells one series from another of the same name: message size, transport, side, ...
+pub type Labels = BTreeMap<String, String>;
+
+/// The unit of a number in a record.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+pub enum Unit {
+    /// Bytes.
+    #[serde(rename = "B")]
+    Bytes,
+    /// Bytes a second.
+    #[serde(rename = "B/s")]
+    BytesPerSecond,
+    /// Bits a second.
+    #[serde(rename = "b/s")]
+    BitsPerSecond,
+    /// Nanoseconds.
+    #[serde(rename = "ns")]
+    Nanoseconds,
+    /// Nanoseconds of processor time for a byte.
+    #[serde(rename = "ns/B")]
+    NanosecondsPerByte,
+    /// Seconds.
+    #[serde(rename = "s")]
+    Seconds,
+    /// Time stamp counter cycles, not core cycles: the counter runs at a constant rate.
+    #[serde(rename = "TSC cycles")]
+    TscCycles,
+    /// Time stamp counter cycles for a byte.
+    #[serde(rename = "TSC cycles/B")]
+    TscCyclesPerByte,
+    /// Events a second.
+    #[serde(rename = "Hz")]
+    Hertz,
+    /// Packets.
+    #[serde(rename = "packets")]
+    Packets,
+    /// Packets a second.
+    #[serde(rename = "packets/s")]
+    PacketsPerSecond,
+    /// Frames of video.
+    #[serde(rename = "frames")]
+    Frames,
+    /// Frames a second.
+    #[serde(rename = "frames/s")]
+    FramesPerSecond,
+    /// A plain count of what the name says.
+    #[serde(rename = "count")]
+    Count,
+    /// A number without dimension; 1 is the whole.
+    #[serde(rename = "ratio")]
+    Ratio,
+    /// Cores fully used; 1 is one core.
+    #[serde(rename = "cores")]
+    Cores,
+}
+
+impl Unit {
+    /// The unit as written in tables and on axes.
+    #[must_use]
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Bytes => "B",
+            Self::BytesPerSecond => "B/s",
+            Self::BitsPerSecond => "b/s",
+            Self::Nanoseconds => "ns",
+            Self::NanosecondsPerByte => "ns/B",
+            Self::Seconds => "s",
+            Self::TscCycles => "TSC cycles",
+            Self::TscCyclesPerByte => "TSC cycles/B",
+            Self::Hertz => "Hz",
+            Self::Packets => "packets",
+            Self::PacketsPerSecond => "packets/s",
+            Self::Frames => "frames",
+            Self::FramesPerSecond => "frames/s",
+            Self::Count => "count",
+            Self::Ratio => "ratio",
+            Self::Cores => "cores",
+        }
+    }
+}
+
+/// One reading.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Sample {
+    /// The value in the unit of its series.
+    pub value: f64,
+    /// When it was taken, since the run began [s].
+    pub at_s: f64,
+    /// Speed of the machine beside this sample, as a fraction of its median over the run.
+    pub machine_speed: f64,
+    /// Processor time that other processes and the hypervisor took meanwhile [cores].
+    pub other_load_cores: f64,
+}
+
+/// Readings of one quantity under one set of conditions, in the order they were taken.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Series {
+    /// Dotted name of the quantity, for example `stack.send.cost`.
+    pub name: String,
+    /// The conditions.
+    pub labels: Labels,
+    /// The unit of every value.
+    pub unit: Unit,
+    /// The readings.
+    pub samples: Vec<Sample>,
+}
+
+impl Series {
+    /// An empty series.
+    #[must_use]
+    pub fn new(name: &str, labels: Labels, unit: Unit) -> Self {
+        Self { name: name.into(), labels, unit, samples: Vec::new() }
+    }
+
+    /// The values alone, in order.
+    #[must_use]
+    pub fn values(&self) -> Vec<f64> {
+        self.samples.iter().map(|sample| sample.value).collect()
+    }
+}
+
+/// Labels from pairs, for short calls.
+#[must_use]
+pub fn labels<const N: usize>(pairs: [(&str, &str); N]) -> Labels {
+    pairs.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
+}

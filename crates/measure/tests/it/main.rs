@@ -1,0 +1,3 @@
+//! Tests of the record as other programs see it.
+
+mod schema;
