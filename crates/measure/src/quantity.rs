@@ -62,6 +62,7 @@ macro_rules! quantity {
 
 quantity!(
     /// Number of bytes [B].
+    #[derive(Eq, Ord, Hash)]
     ByteCount(u64),
     "a number of bytes",
     &[
@@ -78,6 +79,7 @@ quantity!(
 );
 quantity!(
     /// Bits moved in a second [b/s].
+    #[derive(Eq, Ord, Hash)]
     BitRate(u64),
     "a bit rate",
     &[
@@ -92,6 +94,7 @@ quantity!(
 );
 quantity!(
     /// A span or a point of time in whole picoseconds [ps]; 64 bits hold 213 days.
+    #[derive(Eq, Ord, Hash)]
     Picos(u64),
     "a time",
     &[
@@ -106,6 +109,7 @@ quantity!(
 );
 quantity!(
     /// Number of packets [packets].
+    #[derive(Eq, Ord, Hash)]
     PacketCount(u64),
     "a number of packets",
     &[Scale { unit: "packets", factor: 1 }],

@@ -1,1 +1,6 @@
-//! .
+//! The simulator of the path of bytes through a host.
+//!
+//! No clock, no file, no thread: a result is a function of scenario and seed.
+
+mod bounds;
+pub mod pipeline;

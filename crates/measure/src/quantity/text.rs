@@ -6,11 +6,11 @@ use std::str::FromStr;
 
 /// One written unit and how many base units it stands for.
 #[derive(Debug)]
-pub struct Scale {
+pub(super) struct Scale {
     /// The unit as written.
-    pub unit: &'static str,
+    pub(super) unit: &'static str,
     /// Base units in one of it.
-    pub factor: u64,
+    pub(super) factor: u64,
 }
 
 /// Why a text is no such quantity.

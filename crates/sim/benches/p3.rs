@@ -1,0 +1,110 @@
+//! The engines on golden case P3, beside the textbook event list: a binary heap of boxed-in
+//! events that the same stages feed. One sitting, one core.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::hint::black_box;
+
+use bitpath_measure::Picos;
+use bitpath_sim::pipeline::{Arrivals, Distribution, Exception, Pipeline, Stage, WhenFull, events, exact};
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+
+/// Long enough that the start does not show, short enough for a hundred runs.
+const PACKETS: u64 = 1_000_000;
+
+/// Golden counts of model.md: every engine must reach them, or its time means nothing.
+const DELIVERED: u64 = 795_771;
+
+fn p3() -> Pipeline {
+    let stage = |name: &str, slots, service, when_full| Stage {
+        name: name.into(),
+        slots,
+        service: Picos::from_nanos(service),
+        distribution: Distribution::Constant,
+        exception: None,
+        when_full,
+    };
+    let exception = Some(Exception { every: 1000, service: Picos::from_nanos(250_000) });
+    Pipeline {
+        packets: PACKETS,
+        arrivals: Arrivals { interval: Picos::from_nanos(1200), distribution: Distribution::Constant },
+        stages: vec![
+            stage("nic", 43, 900, WhenFull::Drop),
+            stage("kernel", 140, 1300, WhenFull::Drop),
+            Stage { exception, ..stage("user", 32, 1000, WhenFull::Block) },
+        ],
+    }
+}
+
+/// P3 by a heap of (time, order, component) as most simulators keep their events; nanoseconds.
+fn by_binary_heap() -> u64 {
+    const ARRIVAL: u8 = 3;
+    let (slots, service) = ([43, 140, 32], [900, 1300, 1000]);
+    let (mut held, mut blocked, mut served, mut delivered, mut offered) = ([0; 3], false, 0_u64, 0_u64, 0_u64);
+    let mut events = BinaryHeap::from([Reverse((0_u64, 0_u8, ARRIVAL))]);
+    while let Some(Reverse((now, _, component))) = events.pop() {
+        let mut entering = None;
+        match component {
+            ARRIVAL => {
+                offered += 1;
+                if offered < PACKETS {
+                    events.push(Reverse((now + 1200, 3, ARRIVAL)));
+                }
+                entering = Some(0);
+            }
+            1 if held[2] == slots[2] => blocked = true,
+            stage => {
+                let stage = usize::from(stage);
+                held[stage] -= 1;
+                if held[stage] > 0 {
+                    push(&mut events, now, stage, service[stage], &mut served);
+                }
+                entering = (stage < 2).then_some(stage + 1);
+                delivered += u64::from(stage == 2);
+                if stage == 2 && blocked {
+                    blocked = false;
+                    events.push(Reverse((now, 2, 1)));
+                }
+            }
+        }
+        if let Some(stage) = entering.filter(|stage| held[*stage] < slots[*stage]) {
+            held[stage] += 1;
+            if held[stage] == 1 {
+                push(&mut events, now, stage, service[stage], &mut served);
+            }
+        }
+    }
+    delivered
+}
+
+fn push(events: &mut BinaryHeap<Reverse<(u64, u8, u8)>>, now: u64, stage: usize, service: u64, served: &mut u64) {
+    let mut time = service;
+    if stage == 2 {
+        *served += 1;
+        if served.is_multiple_of(1000) {
+            time = 250_000;
+        }
+    }
+    let stage = u8::try_from(stage).expect("three stages");
+    events.push(Reverse((now + time, 2 - stage, stage)));
+}
+
+fn engines(criterion: &mut Criterion) {
+    let pipeline = p3();
+    assert_eq!(by_binary_heap(), DELIVERED);
+    let mut group = criterion.benchmark_group("p3");
+    group.throughput(Throughput::Elements(PACKETS)).sample_size(30);
+    group.bench_function("exact recursion", |bencher| {
+        bencher.iter(|| assert_eq!(exact::run(black_box(&pipeline), 0).delivered, DELIVERED));
+    });
+    group.bench_function("events, array", |bencher| {
+        bencher.iter(|| assert_eq!(events::run(black_box(&pipeline), 0).delivered, DELIVERED));
+    });
+    group.bench_function("events, binary heap", |bencher| {
+        bencher.iter(|| assert_eq!(black_box(by_binary_heap()), DELIVERED));
+    });
+    group.finish();
+}
+
+criterion_group!(benches, engines);
+criterion_main!(benches);

@@ -1,0 +1,60 @@
+//! The values that each kind of scenario key may take, refused where they are read so that the
+//! error carries the place in the file.
+
+use std::fmt::Display;
+
+use bitpath_measure::Picos;
+use serde::de::{Deserialize, Deserializer, Error};
+
+use crate::pipeline::{MAX_STAGES, Stage, WhenFull};
+
+/// Most packets in one run: at 100 million a second these take three hours.
+const MAX_PACKETS: u64 = 1_000_000_000_000;
+
+/// Most slots in one ring or buffer: 16 Mi packets are 24 GB of full frames.
+const MAX_SLOTS: usize = 1 << 24;
+
+/// Longest single service or interval: a packet that takes an hour is a mistake.
+const MAX_SERVICE: Picos = Picos(3600 * Picos::SECOND.0);
+
+/// Reads a value and refuses it outside `low..=high`.
+fn within<'de, D, T>(deserializer: D, what: &str, low: T, high: T) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + PartialOrd + Display,
+{
+    let value = T::deserialize(deserializer)?;
+    if value >= low && value <= high {
+        Ok(value)
+    } else {
+        Err(D::Error::custom(format!("{what} of {value} is out of range: allowed are {low} to {high}")))
+    }
+}
+
+pub(crate) fn packets<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    within(deserializer, "a number of packets", 1, MAX_PACKETS)
+}
+
+pub(crate) fn slots<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
+    within(deserializer, "a number of slots", 1, MAX_SLOTS)
+}
+
+pub(crate) fn interval<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Picos, D::Error> {
+    within(deserializer, "an interval", Picos(1), MAX_SERVICE)
+}
+
+pub(crate) fn service<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Picos, D::Error> {
+    within(deserializer, "a service time", Picos(1), MAX_SERVICE)
+}
+
+pub(crate) fn stages<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Stage>, D::Error> {
+    let stages = Vec::<Stage>::deserialize(deserializer)?;
+    if stages.is_empty() || stages.len() > MAX_STAGES {
+        let count = stages.len();
+        return Err(D::Error::custom(format!("{count} stages are out of range: allowed are 1 to {MAX_STAGES}")));
+    }
+    if stages[0].when_full == WhenFull::Block {
+        return Err(D::Error::custom("the first stage has no stage before it to block: it must drop"));
+    }
+    Ok(stages)
+}
