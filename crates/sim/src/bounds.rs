@@ -3,7 +3,7 @@
 
 use std::fmt::Display;
 
-use bitpath_measure::Picos;
+use bitpath_measure::{BitRate, ByteCount, Picos};
 use serde::de::{Deserialize, Deserializer, Error};
 
 use crate::pipeline::{MAX_STAGES, Stage, WhenFull};
@@ -13,6 +13,12 @@ const MAX_PACKETS: u64 = 1_000_000_000_000;
 
 /// Most slots in one ring or buffer: 16 Mi packets are 24 GB of full frames.
 const MAX_SLOTS: usize = 1 << 24;
+
+/// Largest buffer: more than any socket may have.
+const MAX_BUFFER: ByteCount = ByteCount(1 << 32);
+
+/// Fastest link: a hundred times the fastest of 2026.
+const MAX_RATE: BitRate = BitRate(100_000_000_000_000);
 
 /// Longest single service or interval: a packet that takes an hour is a mistake.
 const MAX_SERVICE: Picos = Picos(3600 * Picos::SECOND.0);
@@ -45,6 +51,14 @@ pub(crate) fn interval<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Pic
 
 pub(crate) fn service<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Picos, D::Error> {
     within(deserializer, "a service time", Picos(1), MAX_SERVICE)
+}
+
+pub(crate) fn buffer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ByteCount, D::Error> {
+    within(deserializer, "a buffer", ByteCount(1), MAX_BUFFER)
+}
+
+pub(crate) fn optional_rate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<BitRate>, D::Error> {
+    within(deserializer, "a rate", BitRate(1000), MAX_RATE).map(Some)
 }
 
 pub(crate) fn stages<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Stage>, D::Error> {

@@ -3,4 +3,9 @@
 //! No clock, no file, no thread: a result is a function of scenario and seed.
 
 mod bounds;
+pub mod host;
+pub mod job;
+pub mod link;
+pub mod path;
 pub mod pipeline;
+pub mod profile;

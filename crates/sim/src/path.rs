@@ -1,0 +1,26 @@
+//! The path through a host: two processes, a link, a socket buffer, and the processors that all
+//! of it costs.
+//!
+//! ```text
+//! sender ──send [ps]──► link [b/s] ──► (ring, softirq [ps]) ──► socket buffer [B] ──recv [ps]──► job [ps]
+//!   ▲                      │                                        │                       sleeps, decodes
+//!   └── blocked when full ─┘                  UDP: full, dropped; TCP: window closed, sender waits
+//! ```
+//!
+//! A receiver that sleeps in its read must be woken: the sender's core pays for that, and the
+//! receiver runs only a latency later. That coupling is why a fast receiver slows its sender.
+
+mod costs;
+mod engine;
+mod gauge;
+mod outcome;
+mod schedule;
+mod socket_buffer;
+
+pub use costs::Costs;
+pub use engine::run;
+pub use gauge::Course;
+pub use outcome::{Drop, DropCause, Drops, Outcome, MAX_LOGGED_DROPS};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,82 @@
+//! What the sender writes and when: one message after the other, from the job alone.
+
+use bitpath_measure::Picos;
+use bitpath_media::Film;
+
+use crate::job::{Job, PACE_TICK, Work};
+
+/// One message that the sender writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// When it is due at the earliest [ps].
+    pub due: u64,
+    /// Payload [B].
+    pub bytes: u64,
+    /// The frame that it belongs to; 0 for raw data.
+    pub frame: usize,
+    /// Whether it completes its frame.
+    pub last: bool,
+}
+
+/// The sender's messages in order.
+#[derive(Clone, Debug)]
+pub struct Schedule<'a> {
+    job: &'a Job,
+    /// Time between two messages of raw data [ps]; 0 for as much as possible.
+    interval: f64,
+    /// Messages of raw data written so far, or the frame under way.
+    index: usize,
+    /// Bytes of the frame already written.
+    written: u64,
+    frames: usize,
+}
+
+impl<'a> Schedule<'a> {
+    /// The messages of a job.
+    #[must_use]
+    pub fn new(job: &'a Job) -> Self {
+        let interval = match &job.work {
+            Work::Raw { rate: Some(rate), .. } => job.message.0 as f64 * 8.0 / rate.0 as f64 * 1e12,
+            _ => 0.0,
+        };
+        Self { job, interval, index: 0, written: 0, frames: job.frames() }
+    }
+
+    /// The next message, or none when a sender that is ready at `now` has sent all.
+    pub fn next(&mut self, now: u64) -> Option<Message> {
+        match &self.job.work {
+            Work::Raw { .. } => self.next_raw(now),
+            Work::Mpeg { film, speed, .. } => self.next_of_frame(film, *speed),
+        }
+    }
+
+    /// Raw messages fall due in batches, one batch a tick of the pacing timer.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "times far below 2^53 ps x 2^11")]
+    fn next_raw(&mut self, now: u64) -> Option<Message> {
+        let exact = (self.index as f64 * self.interval) as u64;
+        let due = exact - exact % PACE_TICK.0;
+        if due.max(if self.interval == 0.0 { now } else { 0 }) >= self.job.duration.0 {
+            return None;
+        }
+        self.index += 1;
+        Some(Message { due, bytes: self.job.message.0, frame: 0, last: true })
+    }
+
+    fn next_of_frame(&mut self, film: &Film, speed: f64) -> Option<Message> {
+        if self.index >= self.frames {
+            return None;
+        }
+        let frame = self.index;
+        let left = u64::from(film.frames[frame % film.frames.len()].bytes) - self.written;
+        let bytes = left.min(self.job.message.0);
+        let last = bytes == left;
+        (self.index, self.written) = if last { (frame + 1, 0) } else { (frame, self.written + bytes) };
+        Some(Message { due: frame_time(film, frame, speed).0, bytes, frame, last })
+    }
+}
+
+/// When the sender begins to send a frame [ps].
+#[must_use]
+pub fn frame_time(film: &Film, frame: usize, speed: f64) -> Picos {
+    film.rate.due(frame, speed)
+}

@@ -1,0 +1,161 @@
+//! The host profile: what a probe writes and the model reads. Every value carries its source.
+//!
+//! ```text
+//! cost of one call [ns] = per call + per packet x packets + per byte x bytes
+//! ```
+//!
+//! A packet is what the stack handles at a time: for UDP an IP fragment; for TCP a pass down the
+//! stack, of which a call makes at most one and small calls share one (Nagle's rule).
+
+mod sourced;
+mod socket_memory;
+mod stack;
+
+pub use socket_memory::{PacketMemory, SocketMemory};
+pub use sourced::{Source, Sourced};
+pub use stack::{CallCost, Directions, NanosPerByte, Stack, Transport};
+
+use bitpath_measure::{BitRate, ByteCount, ByteRate, Hertz, Picos};
+use bitpath_media::FrameKind;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Everything that the model knows of a host.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HostProfile {
+    /// The host's name.
+    pub name: String,
+    /// The processors.
+    pub cpu: Cpu,
+    /// What it costs to wake a sleeping receiver.
+    pub wake: Wake,
+    /// What the path between sender and receiver is made of.
+    pub path: Path,
+    /// Costs of the protocol stack.
+    pub stack: Stack,
+    /// How much socket buffer a packet takes.
+    pub socket_memory: SocketMemory,
+    /// Copy bandwidth by working set, from the smallest.
+    #[serde(default)]
+    pub copy: Vec<CopyBandwidth>,
+    /// Decoding costs by clip.
+    #[serde(default)]
+    pub decode: Vec<DecodeCost>,
+}
+
+/// The processors.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Cpu {
+    /// Cores that sender and receiver may use [cores].
+    pub cores: Sourced<u32>,
+    /// Rate of the counter that cycles are counted by [Hz].
+    pub clock: Sourced<Hertz>,
+    /// A system call that does nothing [ps].
+    pub system_call: Sourced<Picos>,
+    /// A switch between two threads of one core [ps].
+    pub context_switch: Sourced<Picos>,
+    /// Processor time of one sleep until a given time [ps].
+    pub timer_sleep: Sourced<Picos>,
+    /// How late such a sleep ends [ps].
+    pub timer_lateness: Sourced<Picos>,
+}
+
+/// Waking a receiver that sleeps in its read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Wake {
+    /// Processor time that the sender's core spends on it [ps].
+    pub sender: Sourced<Picos>,
+    /// Processor time that the receiver spends on falling asleep and coming back [ps].
+    pub receiver: Sourced<Picos>,
+    /// From the arrival of the packet until the receiver runs [ps].
+    pub latency: Sourced<Picos>,
+}
+
+/// What lies between the two sockets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Path {
+    /// What it is.
+    pub kind: PathKind,
+    /// Largest IP packet [B].
+    pub mtu: Sourced<ByteCount>,
+    /// Processor time of the receive half of the stack below the socket, a packet [ps].
+    pub softirq_per_packet: Sourced<Picos>,
+    /// Whose core spends it.
+    pub softirq_on: Side,
+    /// Descriptors in the receive ring [packets]; none where there is no device.
+    #[serde(default)]
+    pub ring: Option<Sourced<u32>>,
+    /// Line rate [b/s]; none where nothing limits it.
+    #[serde(default)]
+    pub line_rate: Option<Sourced<BitRate>>,
+}
+
+/// Kinds of path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PathKind {
+    /// A real network interface.
+    Nic,
+    /// A pair of virtual interfaces between two network namespaces.
+    Veth,
+    /// The loopback interface.
+    Loopback,
+}
+
+/// One end of a transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// The sending process and its core.
+    Sender,
+    /// The receiving process and its core.
+    Receiver,
+}
+
+/// Copy bandwidth at one working set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CopyBandwidth {
+    /// Source and destination together [B].
+    pub working_set: ByteCount,
+    /// Payload copied, each byte counted once [B/s].
+    pub bandwidth: Sourced<ByteRate>,
+}
+
+/// What decoding one clip costs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DecodeCost {
+    /// The clip.
+    pub clip: String,
+    /// Costs by kind of frame.
+    pub frames: Vec<FrameCost>,
+}
+
+/// Decoding cost of one kind of frame: a picture's share that does not depend on its size, and a
+/// byte's share.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FrameCost {
+    /// The kind.
+    pub kind: FrameKind,
+    /// For each frame [ps].
+    pub per_frame: Sourced<Picos>,
+    /// For each compressed byte [ns/B].
+    pub per_byte: Sourced<NanosPerByte>,
+}
+
+impl DecodeCost {
+    /// Time to decode one frame [ps]; a kind that the clip did not have costs nothing.
+    #[must_use]
+    pub fn of(&self, kind: FrameKind, bytes: u32) -> Picos {
+        let cost = self.frames.iter().find(|cost| cost.kind == kind);
+        cost.map_or(Picos(0), |cost| {
+            Picos(cost.per_frame.value.0 + cost.per_byte.value.of(f64::from(bytes)).0)
+        })
+    }
+}

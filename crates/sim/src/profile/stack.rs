@@ -1,0 +1,194 @@
+//! What the protocol stack costs, by transport and direction.
+
+use std::fmt;
+use std::str::FromStr;
+
+use bitpath_measure::{ByteCount, Picos};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Sourced;
+
+/// Header bytes in front of the payload of one IP packet [B] (sysSIM table 1).
+const IP_HEADER: u64 = 20;
+/// UDP's own header [B].
+const UDP_HEADER: u64 = 8;
+/// TCP's own header with the time stamp option that Linux always negotiates [B].
+const TCP_HEADER: u64 = 32;
+
+/// A transport protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transport {
+    /// Datagrams; what does not fit is lost.
+    Udp,
+    /// A byte stream; what does not fit waits.
+    Tcp,
+}
+
+impl Transport {
+    /// The name in lower case.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Udp => "udp",
+            Self::Tcp => "tcp",
+        }
+    }
+
+    /// Packets that the stack handles for one call with this many bytes [packets].
+    #[must_use]
+    pub fn packets(self, bytes: ByteCount, mtu: ByteCount) -> f64 {
+        match self {
+            Self::Udp if bytes.0 + UDP_HEADER + IP_HEADER <= mtu.0 => 1.0,
+            // Fragments but the last carry a multiple of eight bytes (RFC 791, section 3.2).
+            Self::Udp => {
+                let fragment = (mtu.0.saturating_sub(IP_HEADER) & !7).max(8);
+                (bytes.0 + UDP_HEADER).div_ceil(fragment) as f64
+            }
+            Self::Tcp => {
+                let segment = mtu.0.saturating_sub(IP_HEADER + TCP_HEADER).max(1);
+                (bytes.0 as f64 / segment as f64).min(1.0)
+            }
+        }
+    }
+}
+
+/// Costs of both transports.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Stack {
+    /// UDP.
+    pub udp: Directions,
+    /// TCP.
+    pub tcp: Directions,
+}
+
+impl Stack {
+    /// The costs of one transport.
+    #[must_use]
+    pub fn of(&self, transport: Transport) -> &Directions {
+        match transport {
+            Transport::Udp => &self.udp,
+            Transport::Tcp => &self.tcp,
+        }
+    }
+
+    /// The costs of one transport, to change them.
+    pub fn of_mut(&mut self, transport: Transport) -> &mut Directions {
+        match transport {
+            Transport::Udp => &mut self.udp,
+            Transport::Tcp => &mut self.tcp,
+        }
+    }
+}
+
+/// Costs of the two ends.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Directions {
+    /// Of one send call, all that runs in its context included.
+    pub send: CallCost,
+    /// Of one receive call that finds its data waiting.
+    pub receive: CallCost,
+}
+
+/// Processor time of one call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CallCost {
+    /// For the call itself [ps].
+    pub per_call: Sourced<Picos>,
+    /// For each packet [ps].
+    pub per_packet: Sourced<Picos>,
+    /// For each byte [ns/B].
+    pub per_byte: Sourced<NanosPerByte>,
+}
+
+impl CallCost {
+    /// Processor time of a call with this many bytes and packets [ps].
+    #[must_use]
+    pub fn of(&self, bytes: ByteCount, packets: f64) -> Picos {
+        let per_packet = self.per_packet.value.as_nanos_f64() * packets;
+        let per_byte = self.per_byte.value.0 * bytes.0 as f64;
+        Picos::from_nanos_f64(self.per_call.value.as_nanos_f64() + per_packet + per_byte)
+    }
+}
+
+/// Processor time for a byte [ns/B]; written `0.05 ns/B`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+pub struct NanosPerByte(pub f64);
+
+impl NanosPerByte {
+    /// Time for this many bytes [ps].
+    #[must_use]
+    pub fn of(self, bytes: f64) -> Picos {
+        Picos::from_nanos_f64(self.0 * bytes)
+    }
+}
+
+impl fmt::Display for NanosPerByte {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ns/B", self.0)
+    }
+}
+
+impl FromStr for NanosPerByte {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = text.trim().strip_suffix("ns/B").map(|number| number.trim().parse::<f64>());
+        match number {
+            Some(Ok(value)) if value.is_finite() && value >= 0.0 => Ok(Self(value)),
+            _ => Err(format!("`{text}` is not a time for a byte: write a number that is not negative, then ns/B")),
+        }
+    }
+}
+
+impl Serialize for NanosPerByte {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for NanosPerByte {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl JsonSchema for NanosPerByte {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "NanosPerByte".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string", "description": "a time for a byte: a number and ns/B" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_datagram_is_cut_into_fragments_of_1480_bytes() {
+        let packets = |bytes| Transport::Udp.packets(ByteCount(bytes), ByteCount(1500));
+        assert_eq!([packets(1), packets(1472), packets(1473), packets(65_507)], [1.0, 1.0, 2.0, 45.0]);
+        assert_eq!(Transport::Udp.packets(ByteCount(65_507), ByteCount(65_536)), 1.0);
+    }
+
+    #[test]
+    fn small_writes_share_a_segment_and_large_ones_make_one_pass() {
+        let packets = |bytes| Transport::Tcp.packets(ByteCount(bytes), ByteCount(1500));
+        assert_eq!([packets(724), packets(1448), packets(65_536)], [0.5, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn costs_add_up() {
+        let assumed = |nanos| Sourced::assumed(Picos::from_nanos(nanos), "test");
+        let per_byte = Sourced::assumed(NanosPerByte(0.5), "test");
+        let cost = CallCost { per_call: assumed(100), per_packet: assumed(1000), per_byte };
+        assert_eq!(cost.of(ByteCount(200), 2.0), Picos::from_nanos(2200));
+    }
+}
