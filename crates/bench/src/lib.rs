@@ -1,1 +1,21 @@
-//! .
+//! Experiments on live hosts.
+//!
+//! ```text
+//! study ──► probe ──► host profile ──► sim ──► predicted ──┐
+//!    │                                                     ├──► checks ──► answer ──► Run
+//!    └────► job (the same value, real sockets) ► measured ─┘
+//! ```
+//!
+//! What is measured runs in worker processes of its own, pinned to their processors; this crate's
+//! parent half only tells them what to do and draws conclusions.
+
+mod error;
+pub mod film;
+pub mod job;
+pub mod probe;
+pub mod progress;
+pub mod sampling;
+pub mod testbed;
+pub mod worker;
+
+pub use error::BenchError;

@@ -4,6 +4,8 @@ use bitpath_measure::{BitRate, ByteCount, Picos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::gop::GopModel;
+
 /// Most frames in one film: a day at 60 frames/s.
 pub const MAX_FRAMES: usize = 60 * 86_400;
 
@@ -68,6 +70,7 @@ impl FrameRate {
 
 /// A film: its frames in decode order and their rate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "WrittenFilm")]
 pub struct Film {
     /// Name of the clip.
     pub name: String,
@@ -75,6 +78,33 @@ pub struct Film {
     pub rate: FrameRate,
     /// The frames, in the order in which they are sent and decoded.
     pub frames: Vec<Frame>,
+}
+
+/// A film as written in a file: its frames one by one, or a model of its groups of pictures.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct WrittenFilm {
+    name: String,
+    rate: Option<FrameRate>,
+    frames: Option<Vec<Frame>>,
+    gop: Option<GopModel>,
+    length: Option<usize>,
+}
+
+impl TryFrom<WrittenFilm> for Film {
+    type Error = FilmError;
+
+    fn try_from(written: WrittenFilm) -> Result<Self, FilmError> {
+        match written {
+            WrittenFilm { name, rate: Some(rate), frames: Some(frames), gop: None, length: None } => {
+                Self::new(&name, rate, frames)
+            }
+            WrittenFilm { name, rate: None, frames: None, gop: Some(gop), length: Some(length) } => {
+                gop.film(&name, length)
+            }
+            WrittenFilm { name, .. } => Err(FilmError::Written { name }),
+        }
+    }
 }
 
 /// Why a list of frames is no film.
@@ -101,6 +131,12 @@ pub enum FilmError {
         name: String,
         /// Index of the frame, from 0.
         index: usize,
+    },
+    /// Neither frames nor a model, or parts of both.
+    #[error("film {name} needs either `rate` and `frames`, or `gop` and `length`")]
+    Written {
+        /// The film.
+        name: String,
     },
     /// A frame rate of zero or over zero seconds.
     #[error("film {name} has a frame rate of {frames}/{seconds}; both must be at least 1")]

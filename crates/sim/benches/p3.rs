@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::hint::black_box;
 
-use bitpath_measure::Picos;
-use bitpath_sim::pipeline::{Arrivals, Distribution, Exception, Pipeline, Stage, WhenFull, events, exact};
+use bitpath_sim::pipeline::{Pipeline, events, exact};
+use bitpath_sim::scenario::{Scenario, Subject};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 /// Long enough that the start does not show, short enough for a hundred runs.
@@ -16,24 +16,9 @@ const PACKETS: u64 = 1_000_000;
 const DELIVERED: u64 = 795_771;
 
 fn p3() -> Pipeline {
-    let stage = |name: &str, slots, service, when_full| Stage {
-        name: name.into(),
-        slots,
-        service: Picos::from_nanos(service),
-        distribution: Distribution::Constant,
-        exception: None,
-        when_full,
-    };
-    let exception = Some(Exception { every: 1000, service: Picos::from_nanos(250_000) });
-    Pipeline {
-        packets: PACKETS,
-        arrivals: Arrivals { interval: Picos::from_nanos(1200), distribution: Distribution::Constant },
-        stages: vec![
-            stage("nic", 43, 900, WhenFull::Drop),
-            stage("kernel", 140, 1300, WhenFull::Drop),
-            Stage { exception, ..stage("user", 32, 1000, WhenFull::Block) },
-        ],
-    }
+    let scenario = Scenario::parse(include_str!("../../../scenarios/p3.toml")).expect("the golden case is sound");
+    let Subject::Pipeline(pipeline) = scenario.subject else { panic!("the golden case is a pipeline") };
+    Pipeline { packets: PACKETS, ..pipeline }
 }
 
 /// P3 by a heap of (time, order, component) as most simulators keep their events; nanoseconds.

@@ -17,6 +17,18 @@ const MAX_SLOTS: usize = 1 << 24;
 /// Largest buffer: more than any socket may have.
 const MAX_BUFFER: ByteCount = ByteCount(1 << 32);
 
+/// Largest message: what one send call of a stream may reasonably carry.
+const MAX_MESSAGE: ByteCount = ByteCount(1 << 20);
+
+/// Smallest receive buffer that Linux gives (`SOCK_MIN_RCVBUF`).
+const MIN_SOCKET_BUFFER: ByteCount = ByteCount(2304);
+
+/// Shortest job: below it nothing but its start is seen.
+const MIN_DURATION: Picos = Picos(1_000_000_000);
+
+/// Longest job: a day.
+const MAX_DURATION: Picos = Picos(86_400 * Picos::SECOND.0);
+
 /// Fastest link: a hundred times the fastest of 2026.
 const MAX_RATE: BitRate = BitRate(100_000_000_000_000);
 
@@ -55,6 +67,22 @@ pub(crate) fn service<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Pico
 
 pub(crate) fn buffer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ByteCount, D::Error> {
     within(deserializer, "a buffer", ByteCount(1), MAX_BUFFER)
+}
+
+pub(crate) fn message<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ByteCount, D::Error> {
+    within(deserializer, "a message", ByteCount(1), MAX_MESSAGE)
+}
+
+pub(crate) fn socket_buffer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ByteCount, D::Error> {
+    within(deserializer, "a socket buffer", MIN_SOCKET_BUFFER, MAX_BUFFER)
+}
+
+pub(crate) fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Picos, D::Error> {
+    within(deserializer, "a duration", MIN_DURATION, MAX_DURATION)
+}
+
+pub(crate) fn speed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    within(deserializer, "a playing speed", 0.001, 100_000.0)
 }
 
 pub(crate) fn optional_rate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<BitRate>, D::Error> {

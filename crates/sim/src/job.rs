@@ -6,16 +6,57 @@
 //! receiver:  read ──► process ──► sleep until the frame is due ──► free
 //! ```
 
+mod schedule;
+
+pub use schedule::{Message, Schedule, frame_time};
+
 use bitpath_measure::{BitRate, ByteCount, Picos};
 use bitpath_media::Film;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::bounds;
 use crate::profile::{NanosPerByte, Transport};
 
 /// How often a paced sender of raw data wakes up: short beside any buffer that it fills, long
 /// beside the timer's lateness.
 pub const PACE_TICK: Picos = Picos(1_000_000_000);
+
+/// Header that each message of a frame begins with: frame number and position, four bytes each.
+pub const FRAME_HEADER: ByteCount = ByteCount(8);
+
+/// Largest payload of a UDP datagram over IPv4 [B] (RFC 768: 65535 less both headers).
+pub const MAX_DATAGRAM: ByteCount = ByteCount(65_507);
+
+/// Smallest message of a film: eight times its header.
+const MIN_FILM_MESSAGE: ByteCount = ByteCount(64);
+
+/// Values of a job that do not go together.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum JobError {
+    /// A message that no datagram holds.
+    #[error("job {name}: a message of {message} does not fit a UDP datagram; at most {MAX_DATAGRAM}")]
+    Datagram {
+        /// The job.
+        name: String,
+        /// Its message size.
+        message: ByteCount,
+    },
+    /// A message that hardly holds a frame's header.
+    #[error("job {name}: a message of {message} is too small for a film's frames; at least {MIN_FILM_MESSAGE}")]
+    Header {
+        /// The job.
+        name: String,
+        /// Its message size.
+        message: ByteCount,
+    },
+    /// A film over TCP.
+    #[error("job {name}: films travel over UDP (sysSIM table 2); set transport = \"udp\"")]
+    FilmOverTcp {
+        /// The job.
+        name: String,
+    },
+}
 
 /// What a sender and a receiver do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -26,12 +67,16 @@ pub struct Job {
     /// How the bytes travel.
     pub transport: Transport,
     /// Bytes in one send or receive call, except the last of a frame [B].
+    #[serde(deserialize_with = "bounds::message")]
     pub message: ByteCount,
     /// Receive buffer of the socket as the kernel accounts it (twice what SO_RCVBUF asked for) [B].
+    #[serde(deserialize_with = "bounds::socket_buffer")]
     pub receive_buffer: ByteCount,
     /// Send buffer of the socket as the kernel accounts it [B].
+    #[serde(deserialize_with = "bounds::socket_buffer")]
     pub send_buffer: ByteCount,
     /// For how long the sender sends [ps].
+    #[serde(deserialize_with = "bounds::duration")]
     pub duration: Picos,
     /// What is sent and what the receiver does with it.
     pub work: Work,
@@ -44,6 +89,7 @@ pub enum Work {
     /// RAW: a constant rate, or as much as possible; the receiver may work on every byte.
     Raw {
         /// Payload a second [b/s]; none means as much as possible.
+        #[serde(default, deserialize_with = "bounds::optional_rate")]
         rate: Option<BitRate>,
         /// Receiver's own work [ns/B].
         process: NanosPerByte,
@@ -53,6 +99,7 @@ pub enum Work {
         /// The film.
         film: Film,
         /// How many times as fast as the film's own rate [ratio].
+        #[serde(deserialize_with = "bounds::speed")]
         speed: f64,
         /// Whether the receiver's processor decodes (MPEG_sw) or a device does (MPEG_hw).
         software_decode: bool,
@@ -67,6 +114,27 @@ impl Job {
     pub fn raw(name: &str, transport: Transport, message: ByteCount, buffer: ByteCount, duration: Picos) -> Self {
         let work = Work::Raw { rate: None, process: NanosPerByte(0.0) };
         Self { name: name.into(), transport, message, receive_buffer: buffer, send_buffer: buffer, duration, work }
+    }
+
+    /// Why this job cannot be done, where two of its values do not go together.
+    ///
+    /// # Errors
+    /// Messages that are too large for a datagram, or too small for a frame's header; a film over
+    /// a byte stream.
+    pub fn check(&self) -> Result<(), JobError> {
+        let (name, message) = (self.name.clone(), self.message);
+        if self.transport == Transport::Udp && message > MAX_DATAGRAM {
+            return Err(JobError::Datagram { name, message });
+        }
+        if matches!(self.work, Work::Mpeg { .. }) {
+            if self.transport == Transport::Tcp {
+                return Err(JobError::FilmOverTcp { name });
+            }
+            if message < MIN_FILM_MESSAGE {
+                return Err(JobError::Header { name, message });
+            }
+        }
+        Ok(())
     }
 
     /// Frames that the sender sends in the job's time, none for raw data.

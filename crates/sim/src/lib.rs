@@ -9,3 +9,4 @@ pub mod link;
 pub mod path;
 pub mod pipeline;
 pub mod profile;
+pub mod scenario;

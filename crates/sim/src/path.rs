@@ -14,7 +14,6 @@ mod costs;
 mod engine;
 mod gauge;
 mod outcome;
-mod schedule;
 mod socket_buffer;
 
 pub use costs::Costs;

@@ -141,6 +141,7 @@ impl Stage {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::scenario::{Scenario, Subject};
 
     fn stage(name: &str, slots: usize, service: u64, when_full: WhenFull) -> Stage {
         let service = Picos::from_nanos(service);
@@ -149,16 +150,9 @@ pub(crate) mod tests {
 
     /// The golden case P3 of model.md.
     pub(crate) fn p3(packets: u64) -> Pipeline {
-        let exception = Some(Exception { every: 1000, service: Picos::from_nanos(250_000) });
-        Pipeline {
-            packets,
-            arrivals: Arrivals { interval: Picos::from_nanos(1200), distribution: Distribution::Constant },
-            stages: vec![
-                stage("nic", 43, 900, WhenFull::Drop),
-                stage("kernel", 140, 1300, WhenFull::Drop),
-                Stage { exception, ..stage("user", 32, 1000, WhenFull::Block) },
-            ],
-        }
+        let scenario = Scenario::parse(include_str!("../../../scenarios/p3.toml")).unwrap();
+        let Subject::Pipeline(pipeline) = scenario.subject else { panic!("p3 is a pipeline") };
+        Pipeline { packets, ..pipeline }
     }
 
     /// A single queue with Poisson arrivals, exponential service of 1 us and `slots` places.

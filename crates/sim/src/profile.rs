@@ -1,11 +1,13 @@
 //! The host profile: what a probe writes and the model reads. Every value carries its source.
 //!
 //! ```text
-//! cost of one call [ns] = per call + per packet x packets + per byte x bytes
+//! cost of one call [ns] = per call + per packet x packets + per split + per byte x bytes
 //! ```
 //!
 //! A packet is what the stack handles at a time: for UDP an IP fragment; for TCP a pass down the
-//! stack, of which a call makes at most one and small calls share one (Nagle's rule).
+//! stack, of which a call makes at most one and small calls share one (Nagle's rule). A call is
+//! split where its bytes need more than one packet on the wire: fragmenting, or cutting segments,
+//! costs something once before it costs something for each.
 
 mod sourced;
 mod socket_memory;
@@ -13,7 +15,7 @@ mod stack;
 
 pub use socket_memory::{PacketMemory, SocketMemory};
 pub use sourced::{Source, Sourced};
-pub use stack::{CallCost, Directions, NanosPerByte, Stack, Transport};
+pub use stack::{CallCost, CallSize, Directions, NanosPerByte, Stack, Transport};
 
 use bitpath_measure::{BitRate, ByteCount, ByteRate, Hertz, Picos};
 use bitpath_media::FrameKind;
@@ -62,16 +64,45 @@ pub struct Cpu {
     pub timer_lateness: Sourced<Picos>,
 }
 
-/// Waking a receiver that sleeps in its read.
+/// Waking a receiver that sleeps in its read: the longer it slept, the deeper its processor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wake {
+    /// After a sleep of at most `short`, as between the packets of a stream.
+    pub after_short_sleep: WakeCost,
+    /// After a sleep of at least `long`, as before a frame; in between the costs rise linearly.
+    pub after_long_sleep: WakeCost,
+    /// Longest short sleep [ps].
+    pub short: Sourced<Picos>,
+    /// Shortest long sleep [ps].
+    pub long: Sourced<Picos>,
+}
+
+/// One wake-up.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WakeCost {
     /// Processor time that the sender's core spends on it [ps].
     pub sender: Sourced<Picos>,
     /// Processor time that the receiver spends on falling asleep and coming back [ps].
     pub receiver: Sourced<Picos>,
     /// From the arrival of the packet until the receiver runs [ps].
     pub latency: Sourced<Picos>,
+}
+
+impl Wake {
+    /// Costs of a wake-up after a sleep: sender, receiver, latency [ps].
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between two positive times")]
+    pub fn after(&self, slept: Picos) -> [u64; 3] {
+        let (short, long) = (self.short.value.0, self.long.value.0.max(self.short.value.0 + 1));
+        let depth = (slept.0.clamp(short, long) - short) as f64 / (long - short) as f64;
+        let between = |a: &Sourced<Picos>, b: &Sourced<Picos>| {
+            (a.value.0 as f64 + (b.value.0 as f64 - a.value.0 as f64) * depth) as u64
+        };
+        let (a, b) = (&self.after_short_sleep, &self.after_long_sleep);
+        [between(&a.sender, &b.sender), between(&a.receiver, &b.receiver), between(&a.latency, &b.latency)]
+    }
 }
 
 /// What lies between the two sockets.

@@ -111,7 +111,7 @@ fn scale_fraction(digits: &str, factor: u64) -> Option<u64> {
     let value: u128 = digits.parse().ok()?;
     let divisor = 10u128.checked_pow(u32::try_from(digits.len()).ok()?)?;
     let scaled = value.checked_mul(u128::from(factor))?;
-    if scaled % divisor != 0 {
+    if !scaled.is_multiple_of(divisor) {
         return None;
     }
     u64::try_from(scaled / divisor).ok()
@@ -140,8 +140,8 @@ pub(super) fn write_integer(
     value: u64,
     scales: &[Scale],
 ) -> fmt::Result {
-    let exact = scales.iter().find(|scale| value >= scale.factor && value % scale.factor == 0);
-    match exact.or(scales.last()) {
+    let exact = scales.iter().find(|scale| value >= scale.factor && value.is_multiple_of(scale.factor));
+    match exact.or_else(|| scales.last()) {
         Some(scale) => f.pad(&format!("{} {}", value / scale.factor, scale.unit)),
         None => f.pad(&value.to_string()),
     }
@@ -150,7 +150,7 @@ pub(super) fn write_integer(
 /// Writes the number with the largest unit that leaves at least one before the point.
 pub(super) fn write_real(f: &mut fmt::Formatter<'_>, value: f64, scales: &[Scale]) -> fmt::Result {
     let fitting = scales.iter().find(|scale| value >= scale.factor as f64);
-    match fitting.or(scales.last()) {
+    match fitting.or_else(|| scales.last()) {
         Some(scale) => f.pad(&format!("{} {}", value / scale.factor as f64, scale.unit)),
         None => f.pad(&value.to_string()),
     }

@@ -5,7 +5,7 @@ use bitpath_measure::{ByteCount, Picos};
 use crate::host::HostScenario;
 use crate::job::{Job, Work};
 use crate::link::Link;
-use crate::profile::{DecodeCost, HostProfile, Side, Transport};
+use crate::profile::{CallSize, DecodeCost, HostProfile, Side, Transport};
 
 /// What one message costs on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,8 @@ impl<'a> Costs<'a> {
 
     fn compute(&self, bytes: ByteCount) -> MessageCost {
         let transport = self.job.transport;
-        let packets = transport.packets(bytes, self.host.path.mtu.value);
+        let size = CallSize::new(transport, bytes, self.host.path.mtu.value);
+        let packets = size.packets;
         let stack = self.host.stack.of(transport);
         let on_receiver = self.host.path.softirq_on == Side::Receiver;
         let softirq = if on_receiver { self.host.path.softirq_per_packet.value.as_nanos_f64() * packets } else { 0.0 };
@@ -69,8 +70,8 @@ impl<'a> Costs<'a> {
             Transport::Tcp => bytes,
         };
         MessageCost {
-            send: stack.send.of(bytes, packets).0,
-            receive: stack.receive.of(bytes, packets).0,
+            send: stack.send.of(size).0,
+            receive: stack.receive.of(size).0,
             softirq: Picos::from_nanos_f64(softirq).0,
             link: rate.and_then(|rate| rate.time_of(frame_bytes)).unwrap_or(Picos(0)).0,
             frame_bytes: frame_bytes.0,
@@ -99,27 +100,12 @@ impl<'a> Costs<'a> {
         }
     }
 
-    /// Sender's processor time to wake the receiver [ps].
-    #[must_use]
-    pub fn wake_sender(&self) -> u64 {
-        self.waking(self.host.wake.sender.value)
-    }
-
-    /// Receiver's processor time for a sleep in its read [ps].
-    #[must_use]
-    pub fn wake_receiver(&self) -> u64 {
-        self.waking(self.host.wake.receiver.value)
-    }
-
-    /// Time until a woken receiver runs [ps].
-    #[must_use]
-    pub fn wake_latency(&self) -> u64 {
-        self.waking(self.host.wake.latency.value)
-    }
-
+    /// Costs of waking the receiver after it slept so long: sender, receiver, latency [ps].
+    ///
     /// The costs of a TCP stream were measured on a stream, its wake-ups within them.
-    fn waking(&self, cost: Picos) -> u64 {
-        if self.job.transport == Transport::Tcp { 0 } else { cost.0 }
+    #[must_use]
+    pub fn wake(&self, slept: u64) -> [u64; 3] {
+        if self.job.transport == Transport::Tcp { [0; 3] } else { self.host.wake.after(Picos(slept)) }
     }
 
     /// Processor time of one sleep until a given time [ps].

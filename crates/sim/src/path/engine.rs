@@ -9,13 +9,12 @@ use bitpath_measure::Picos;
 use bitpath_media::{Fate, Quality};
 
 use crate::host::HostScenario;
-use crate::job::Work;
+use crate::job::{Message, Schedule, Work, frame_time};
 use crate::profile::Transport;
 
 use super::costs::Costs;
 use super::gauge::Gauge;
 use super::outcome::{Drop, DropCause, MAX_LOGGED_DROPS, Outcome};
-use super::schedule::{Message, Schedule, frame_time};
 use super::socket_buffer::SocketBuffer;
 
 /// No event pending.
@@ -92,6 +91,7 @@ struct Engine<'a> {
     frame_bytes: Vec<u64>,
     fates: Vec<Fate>,
     last_work: u64,
+    asleep_since: u64,
     outcome: Outcome,
     kernel_gauge: Gauge,
     user_gauge: Gauge,
@@ -120,6 +120,7 @@ impl<'a> Engine<'a> {
             frame_bytes: vec![0; frames],
             fates: vec![Fate::Lost; frames],
             last_work: 0,
+            asleep_since: 0,
             outcome: Outcome { interval: scenario.interval, ..Outcome::default() },
             kernel_gauge: Gauge::new(interval),
             user_gauge: Gauge::new(interval),
@@ -296,10 +297,11 @@ impl<'a> Engine<'a> {
         if !matches!(self.receiving, Receiving::Asleep) {
             return 0;
         }
+        let [sender, receiver, latency] = self.costs.wake(now - self.asleep_since);
         self.receiving = Receiving::Ready;
-        self.outcome.receiver_busy.0 += self.costs.wake_receiver();
-        self.at(Component::Receiver, now + self.costs.wake_latency());
-        self.costs.wake_sender()
+        self.outcome.receiver_busy.0 += receiver;
+        self.at(Component::Receiver, now + latency);
+        sender
     }
 
     fn receiver_event(&mut self, now: u64) {
@@ -318,6 +320,7 @@ impl<'a> Engine<'a> {
     fn read_next(&mut self, now: u64) {
         let Some(message) = self.buffer.take() else {
             self.receiving = Receiving::Asleep;
+            self.asleep_since = now;
             self.outcome.sleeps += 1;
             self.load_gauge.set(now, 0);
             return;
@@ -346,7 +349,7 @@ impl<'a> Engine<'a> {
             }
             Work::Mpeg { film, .. } => {
                 let whole = u64::from(film.frames[message.frame % film.frames.len()].bytes);
-                self.frame_bytes[message.frame] += message.bytes;
+                self.frame_bytes[message.frame] += message.frame_bytes();
                 self.user_gauge.set(now, self.frame_bytes[message.frame]);
                 if self.frame_bytes[message.frame] < whole {
                     return self.read_next(now);

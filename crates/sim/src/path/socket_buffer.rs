@@ -7,9 +7,9 @@
 
 use std::collections::VecDeque;
 
+use crate::job::Message;
 use crate::profile::Transport;
 
-use super::schedule::Message;
 
 /// A message with the memory that is charged for it.
 pub(super) type Charged = (Message, u64);
@@ -35,10 +35,6 @@ impl SocketBuffer {
     /// Memory charged [B].
     pub(super) fn charged(&self) -> u64 {
         self.charged
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.queue.is_empty()
     }
 
     /// Takes a message in, or refuses it.
@@ -72,7 +68,7 @@ impl SocketBuffer {
 mod tests {
     use super::*;
 
-    const MESSAGE: Message = Message { due: 0, bytes: 1, frame: 0, last: true };
+    const MESSAGE: Message = Message { due: 0, bytes: 1, frame: 0, position: 0 };
 
     fn filled(limit: u64) -> (SocketBuffer, usize) {
         let mut buffer = SocketBuffer::new(Transport::Udp, limit);

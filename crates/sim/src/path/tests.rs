@@ -62,8 +62,8 @@ fn a_limited_link_holds_the_sender_back() {
 #[test]
 fn waking_a_sleeping_receiver_slows_the_sender() {
     let mut waking = scenario(raw(1000));
-    waking.host.wake.sender = Sourced::assumed(Picos::from_nanos(4000), "test");
-    waking.host.wake.latency = Sourced::assumed(Picos::from_nanos(12_000), "test");
+    waking.host.wake.after_short_sleep.sender = Sourced::assumed(Picos::from_nanos(4000), "test");
+    waking.host.wake.after_short_sleep.latency = Sourced::assumed(Picos::from_nanos(12_000), "test");
     let outcome = run(&waking);
     assert!(outcome.sent < 300_000 && outcome.sleeps > 10_000, "{} {}", outcome.sent, outcome.sleeps);
 }

@@ -1,21 +1,30 @@
-//! What the sender writes and when: one message after the other, from the job alone.
+//! What the sender writes and when: one message after the other, from the job alone. The
+//! simulated and the real sender both follow it.
 
 use bitpath_measure::Picos;
 use bitpath_media::Film;
 
-use crate::job::{Job, PACE_TICK, Work};
+use super::{FRAME_HEADER, Job, PACE_TICK, Work};
 
 /// One message that the sender writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
     /// When it is due at the earliest [ps].
     pub due: u64,
-    /// Payload [B].
+    /// Bytes that the call sends, a frame's header included [B].
     pub bytes: u64,
     /// The frame that it belongs to; 0 for raw data.
     pub frame: usize,
-    /// Whether it completes its frame.
-    pub last: bool,
+    /// Where in its frame its first byte belongs [B].
+    pub position: u64,
+}
+
+impl Message {
+    /// Bytes of its frame that it carries [B].
+    #[must_use]
+    pub fn frame_bytes(&self) -> u64 {
+        self.bytes.saturating_sub(FRAME_HEADER.0)
+    }
 }
 
 /// The sender's messages in order.
@@ -59,19 +68,19 @@ impl<'a> Schedule<'a> {
             return None;
         }
         self.index += 1;
-        Some(Message { due, bytes: self.job.message.0, frame: 0, last: true })
+        Some(Message { due, bytes: self.job.message.0, frame: 0, position: 0 })
     }
 
     fn next_of_frame(&mut self, film: &Film, speed: f64) -> Option<Message> {
         if self.index >= self.frames {
             return None;
         }
-        let frame = self.index;
-        let left = u64::from(film.frames[frame % film.frames.len()].bytes) - self.written;
-        let bytes = left.min(self.job.message.0);
-        let last = bytes == left;
-        (self.index, self.written) = if last { (frame + 1, 0) } else { (frame, self.written + bytes) };
-        Some(Message { due: frame_time(film, frame, speed).0, bytes, frame, last })
+        let (frame, position) = (self.index, self.written);
+        let left = u64::from(film.frames[frame % film.frames.len()].bytes) - position;
+        let carried = left.min(self.job.message.0 - FRAME_HEADER.0);
+        (self.index, self.written) = if carried == left { (frame + 1, 0) } else { (frame, position + carried) };
+        let due = frame_time(film, frame, speed).0;
+        Some(Message { due, bytes: carried + FRAME_HEADER.0, frame, position })
     }
 }
 

@@ -1,0 +1,72 @@
+//! What can go wrong in an experiment, and where.
+
+use std::path::PathBuf;
+
+use bitpath_measure::statistics::FitError;
+use bitpath_media::FilmError;
+use bitpath_platform::PlatformError;
+use bitpath_platform::codec::CodecError;
+
+/// Why an experiment could not be made or not be finished.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// The system refused something, a worker died, or the user asked to stop.
+    #[error(transparent)]
+    Platform(#[from] PlatformError),
+    /// The clip cannot be used.
+    #[error(transparent)]
+    Codec(#[from] CodecError),
+    /// The clip's frames are no film.
+    #[error(transparent)]
+    Film(#[from] FilmError),
+    /// A worker could not do what it was told.
+    #[error("the {worker} could not {task}: {reason}")]
+    Worker {
+        /// Its name.
+        worker: String,
+        /// What it was told.
+        task: String,
+        /// Its own words.
+        reason: String,
+    },
+    /// A worker answered something else than was asked.
+    #[error("the {worker} answered `{answer}` to `{task}`")]
+    Protocol {
+        /// Its name.
+        worker: String,
+        /// What it was told.
+        task: String,
+        /// Its answer.
+        answer: String,
+    },
+    /// Costs could not be fitted.
+    #[error("the costs of {what} could not be fitted: {source}")]
+    Fit {
+        /// Of what.
+        what: String,
+        /// Why.
+        source: FitError,
+    },
+    /// Nothing arrived in a job.
+    #[error("nothing of {job} arrived at the receiver")]
+    NothingArrived {
+        /// The job.
+        job: String,
+    },
+    /// A file of the study could not be written.
+    #[error("cannot write {path}: {source}")]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+impl BenchError {
+    /// Whether the user asked to stop.
+    #[must_use]
+    pub fn interrupted(&self) -> bool {
+        matches!(self, Self::Platform(PlatformError::Interrupted { .. }))
+    }
+}

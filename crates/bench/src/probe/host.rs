@@ -1,0 +1,60 @@
+//! Clocks, timers and the small operations of the kernel.
+
+use std::time::Duration;
+
+use bitpath_measure::series::labels;
+use bitpath_measure::{Labels, Unit};
+use bitpath_platform::{clock, latency};
+
+use crate::BenchError;
+use crate::sampling::Sampler;
+
+/// Samples of each operation, each a mean over many calls.
+const SAMPLES: usize = 15;
+
+/// Calls in a sample: long beside the clock's step, short beside a disturbance.
+const CALLS: u32 = 2000;
+
+/// Single events in a distribution.
+const EVENTS: usize = 200;
+
+/// Length of the sleeps whose lateness is sampled [ns]: about a message's time at a film's pace.
+const SLEEP_NS: u64 = 200_000;
+
+/// Samples everything on the calling thread, and wake-ups between two processors.
+///
+/// # Errors
+/// When a processor cannot be used.
+pub fn measure(sampler: &mut Sampler, cpus: (usize, usize)) -> Result<(), BenchError> {
+    let none = Labels::new();
+    let clock_label = |name: &str| labels([("clock", name)]);
+    let mut nanos = |name: &str, labels: &Labels, values: &[f64]| sampler.add_alone(name, labels, Unit::Nanoseconds, values);
+    nanos("clock.cost", &clock_label("monotonic"), &latency::clock_read_ns(SAMPLES, CALLS));
+    nanos("clock.cost", &clock_label("thread-cpu"), &latency::thread_clock_read_ns(SAMPLES, CALLS));
+    nanos("clock.cost", &clock_label("tsc"), &latency::tsc_read_ns(SAMPLES, CALLS));
+    nanos("clock.step", &none, &[clock::observed_step_ns(100_000) as f64]);
+    nanos("timer.lateness", &none, &latency::timer_lateness_ns(EVENTS, SLEEP_NS));
+    nanos("timer.cost", &none, &timer_cost_ns());
+    nanos("syscall.cost", &none, &latency::system_call_ns(SAMPLES, CALLS));
+    nanos("context_switch.cost", &none, &latency::context_switch_ns(cpus.1, SAMPLES, 500)?);
+    if cpus.0 != cpus.1 {
+        nanos("wake_up.latency", &none, &latency::wake_up_ns(cpus.0, cpus.1, EVENTS)?);
+    }
+    if let Some(rate) = clock::calibrate_tsc(Duration::from_millis(20), 5) {
+        sampler.add_alone("clock.tsc_rate", &none, Unit::Hertz, &[rate.hz]);
+    }
+    Ok(())
+}
+
+/// Processor time of one sleep until a given time [ns], a mean over some sleeps a sample.
+fn timer_cost_ns() -> Vec<f64> {
+    const SLEEPS: u32 = 20;
+    let sample = |_| {
+        let before = clock::thread_cpu_ns();
+        for _ in 0..SLEEPS {
+            clock::sleep_until(clock::monotonic_ns() + SLEEP_NS);
+        }
+        (clock::thread_cpu_ns() - before) as f64 / f64::from(SLEEPS)
+    };
+    (0..SAMPLES).map(sample).collect()
+}

@@ -1,0 +1,170 @@
+//! From samples to the host profile: fits with their intervals, every value with its source.
+
+use bitpath_measure::series::labels;
+use bitpath_measure::statistics::{Fit, Method, estimate, fit_nonnegative};
+use bitpath_measure::{ByteCount, ByteRate, Estimate, Hertz, Labels, Picos, Run, Unit};
+use bitpath_measure::run::Figure;
+use bitpath_sim::profile::{
+    CallCost, CallSize, CopyBandwidth, Cpu, DecodeCost, Directions, HostProfile, NanosPerByte, Path, Side, SocketMemory, Sourced,
+    Stack, Transport, Wake, WakeCost,
+};
+
+use super::{memory, stack, wake};
+use crate::BenchError;
+use crate::sampling::Sampler;
+use crate::testbed::Testbed;
+
+/// What the samples alone do not say.
+#[derive(Debug)]
+pub struct Facts<'a> {
+    /// Name of the host.
+    pub host: &'a str,
+    /// The run that the values come from.
+    pub run: &'a str,
+    /// Charges of the socket buffer.
+    pub socket_memory: SocketMemory,
+    /// Decoding costs.
+    pub decode: Vec<DecodeCost>,
+}
+
+/// A sleep that another packet of a stream ends: its sender takes some microseconds for one.
+const SHORT_SLEEP: Picos = Picos::from_nanos(4_000);
+
+/// A sleep that is long enough for the processor to be all idle.
+const LONG_SLEEP: Picos = Picos::from_nanos(25_000);
+
+/// The profile of this host; the fits are kept in the record as figures.
+///
+/// # Errors
+/// When a cost cannot be fitted.
+pub fn build(bed: &Testbed, sampler: &Sampler, facts: Facts<'_>, record: &mut Run) -> Result<HostProfile, BenchError> {
+    let run = facts.run;
+    let none = Labels::new();
+    let time = |name: &str, labels: &Labels| sourced_time(sampler, name, labels, run);
+    let cores = Sourced::measured(bed.cores(), None, run);
+    let clock = sampler.median("clock.tsc_rate", &none);
+    Ok(HostProfile {
+        name: facts.host.into(),
+        cpu: Cpu {
+            cores,
+            clock: clock.map_or_else(
+                || Sourced::assumed(Hertz(1e9), "no invariant time stamp counter: cycles are nanoseconds"),
+                |hz| Sourced::measured(Hertz(hz), None, run),
+            ),
+            system_call: time("syscall.cost", &none),
+            context_switch: time("context_switch.cost", &none),
+            timer_sleep: time("timer.cost", &none),
+            timer_lateness: time("timer.lateness", &none),
+        },
+        wake: Wake {
+            after_short_sleep: wake_cost(sampler, "short", run),
+            after_long_sleep: wake_cost(sampler, "long", run),
+            short: Sourced::assumed(SHORT_SLEEP, "the time between two packets of a stream"),
+            long: Sourced::assumed(LONG_SLEEP, "the latency of a wake-up from deep sleep"),
+        },
+        path: Path {
+            kind: bed.path(),
+            mtu: Sourced::measured(bed.mtu(), None, run),
+            softirq_per_packet: Sourced::assumed(Picos(0), "part of the send cost: the path runs it in the sender's call"),
+            softirq_on: Side::Sender,
+            ring: None,
+            line_rate: None,
+        },
+        stack: Stack {
+            udp: directions(bed, sampler, Transport::Udp, run, record)?,
+            tcp: directions(bed, sampler, Transport::Tcp, run, record)?,
+        },
+        socket_memory: facts.socket_memory,
+        copy: copy(sampler, run),
+        decode: facts.decode,
+    })
+}
+
+fn median_of(sampler: &Sampler, name: &str, labels: &Labels) -> Option<Estimate> {
+    estimate(&sampler.values(name, labels), Method::MedianBlockBootstrap)
+}
+
+fn sourced_time(sampler: &Sampler, name: &str, labels: &Labels, run: &str) -> Sourced<Picos> {
+    let nanos = Picos::from_nanos_f64;
+    median_of(sampler, name, labels).map_or_else(
+        || Sourced::assumed(Picos(0), &format!("{name} was not measured")),
+        |found| Sourced::measured(nanos(found.value), Some((nanos(found.low), nanos(found.high))), run),
+    )
+}
+
+fn wake_cost(sampler: &Sampler, sleep: &str, run: &str) -> WakeCost {
+    let time = |what: &str| sourced_time(sampler, &format!("stack.wake.{what}"), &wake::sleep_labels(sleep), run);
+    WakeCost { sender: time("sender"), receiver: time("receiver"), latency: time("latency") }
+}
+
+fn copy(sampler: &Sampler, run: &str) -> Vec<CopyBandwidth> {
+    let point = |working_set: usize| {
+        let labels = labels([("op", "copy"), ("working_set_bytes", &working_set.to_string())]);
+        let found = median_of(sampler, "copy.bandwidth", &labels)?;
+        let interval = (ByteRate(found.low), ByteRate(found.high));
+        let bandwidth = Sourced::measured(ByteRate(found.value), Some(interval), run);
+        Some(CopyBandwidth { working_set: ByteCount(working_set as u64), bandwidth })
+    };
+    memory::WORKING_SETS.into_iter().filter_map(point).collect()
+}
+
+fn directions(bed: &Testbed, sampler: &Sampler, transport: Transport, run: &str, record: &mut Run) -> Result<Directions, BenchError> {
+    Ok(Directions {
+        send: call_cost(bed, sampler, transport, "send", run, record)?,
+        receive: call_cost(bed, sampler, transport, "receive", run, record)?,
+    })
+}
+
+/// Fits the four costs of a call over all message sizes, round by round.
+fn call_cost(
+    bed: &Testbed,
+    sampler: &Sampler,
+    transport: Transport,
+    side: &str,
+    run: &str,
+    record: &mut Run,
+) -> Result<CallCost, BenchError> {
+    let sizes = sizes_of(transport);
+    let terms: Vec<Vec<f64>> = sizes
+        .iter()
+        .map(|bytes| CallSize::new(transport, ByteCount(*bytes as u64), bed.mtu()).terms().to_vec())
+        .collect();
+    let series: Vec<Vec<f64>> = sizes
+        .iter()
+        .map(|bytes| sampler.values("stack.cost", &stack::cost_labels(transport, side, *bytes)))
+        .collect();
+    let rounds = series.iter().map(Vec::len).min().unwrap_or(0);
+    let rounds: Vec<Vec<f64>> = (0..rounds).map(|round| series.iter().map(|values| values[round]).collect()).collect();
+    let what = format!("{} {side}", transport.name());
+    let fit = fit_nonnegative(&terms, &rounds).map_err(|source| BenchError::Fit { what, source })?;
+    keep_fit(&fit, transport, side, record);
+    let [call, packet, split, byte] = [0, 1, 2, 3].map(|term| fit.coefficients[term]);
+    let time = |found: Estimate| {
+        let nanos = Picos::from_nanos_f64;
+        Sourced::measured(nanos(found.value), Some((nanos(found.low), nanos(found.high))), run)
+    };
+    let per_byte = Sourced::measured(NanosPerByte(byte.value), Some((NanosPerByte(byte.low), NanosPerByte(byte.high))), run);
+    Ok(CallCost { per_call: time(call), per_packet: time(packet), per_split: time(split), per_byte })
+}
+
+fn sizes_of(transport: Transport) -> [usize; 8] {
+    match transport {
+        Transport::Udp => stack::UDP_SIZES,
+        Transport::Tcp => stack::TCP_SIZES,
+    }
+}
+
+fn keep_fit(fit: &Fit, transport: Transport, side: &str, record: &mut Run) {
+    let names = [
+        ("stack.fit.per_call", Unit::Nanoseconds),
+        ("stack.fit.per_packet", Unit::Nanoseconds),
+        ("stack.fit.per_split", Unit::Nanoseconds),
+        ("stack.fit.per_byte", Unit::NanosecondsPerByte),
+    ];
+    let labels = labels([("transport", transport.name()), ("side", side)]);
+    for ((name, unit), estimate) in names.into_iter().zip(&fit.coefficients) {
+        record.figures.push(Figure { name: name.into(), labels: labels.clone(), unit, estimate: *estimate });
+    }
+    let residual = Estimate::single(fit.median_residual);
+    record.figures.push(Figure { name: "stack.fit.residual".into(), labels, unit: Unit::Ratio, estimate: residual });
+}

@@ -1,0 +1,137 @@
+//! Samples with what stood beside them: the machine's speed and the load of others.
+//!
+//! Each sample is bracketed: the two workers' processors run a short fixed loop before it, and the
+//! processor time of everybody else is read around it (docs/measuring.md).
+
+use std::collections::BTreeMap;
+
+use bitpath_measure::statistics::{Method, median, outliers};
+use bitpath_measure::{Labels, Pitfall, Run, Sample, Series, Unit};
+use bitpath_platform::clock::monotonic_ns;
+use bitpath_platform::usage::LoadWatch;
+
+use crate::BenchError;
+use crate::testbed::Testbed;
+
+/// Work of others above which a sample counts as disturbed [cores].
+const DISTURBING_LOAD: f64 = 0.1;
+
+/// Swing of the machine's own speed above which it is a doubt [ratio].
+const UNSTEADY: f64 = 0.1;
+
+/// Share of outliers above which they are a doubt [ratio].
+const MANY_OUTLIERS: f64 = 0.1;
+
+/// What stood beside one sample.
+#[derive(Clone, Copy, Debug)]
+pub struct Beside {
+    at_s: f64,
+    /// Steps a second of the slower processor's loop [1/s]; relative only once the run is over.
+    speed: f64,
+    other_cores: f64,
+    steal_cores: f64,
+}
+
+/// Collects samples into series until the run is over.
+#[derive(Debug)]
+pub struct Sampler {
+    start_ns: u64,
+    series: BTreeMap<(String, Labels), Series>,
+    /// Speeds and steal of everything that stood beside a sample.
+    speeds: Vec<f64>,
+    steal: Vec<f64>,
+}
+
+impl Sampler {
+    /// Begins now.
+    #[must_use]
+    pub fn begin() -> Self {
+        Self { start_ns: monotonic_ns(), series: BTreeMap::new(), speeds: Vec::new(), steal: Vec::new() }
+    }
+
+    /// Runs `measure` on the test bed and notes what stood beside it.
+    ///
+    /// # Errors
+    /// Those of `measure`, and of the workers.
+    pub fn beside<T>(
+        &mut self,
+        bed: &mut Testbed,
+        measure: impl FnOnce(&mut Testbed) -> Result<T, BenchError>,
+    ) -> Result<(T, Beside), BenchError> {
+        let (sender, receiver) = bed.speeds()?;
+        let watch = LoadWatch::begin(&bed.pids())?;
+        let at_s = (monotonic_ns() - self.start_ns) as f64 / 1e9;
+        let value = measure(bed)?;
+        let load = watch.so_far()?;
+        let speed = sender.min(receiver);
+        self.speeds.push(speed);
+        self.steal.push(load.steal_cores);
+        Ok((value, Beside { at_s, speed, other_cores: load.other_cores(), steal_cores: load.steal_cores }))
+    }
+
+    /// Adds one value to a series.
+    pub fn add(&mut self, name: &str, labels: &Labels, unit: Unit, value: f64, beside: &Beside) {
+        let series = self.series.entry((name.to_owned(), labels.clone()));
+        let series = series.or_insert_with(|| Series::new(name, labels.clone(), unit));
+        let other_load_cores = beside.other_cores + beside.steal_cores;
+        series.samples.push(Sample { value, at_s: beside.at_s, machine_speed: beside.speed, other_load_cores });
+    }
+
+    /// Adds values that were taken without the test bed.
+    pub fn add_alone(&mut self, name: &str, labels: &Labels, unit: Unit, values: &[f64]) {
+        let at_s = (monotonic_ns() - self.start_ns) as f64 / 1e9;
+        let speed = self.speeds.last().copied().unwrap_or(0.0);
+        for value in values {
+            self.add(name, labels, unit, *value, &Beside { at_s, speed, other_cores: 0.0, steal_cores: 0.0 });
+        }
+    }
+
+    /// Values of a series so far.
+    #[must_use]
+    pub fn values(&self, name: &str, labels: &Labels) -> Vec<f64> {
+        self.series.get(&(name.to_owned(), labels.clone())).map(Series::values).unwrap_or_default()
+    }
+
+    /// Median of a series so far.
+    #[must_use]
+    pub fn median(&self, name: &str, labels: &Labels) -> Option<f64> {
+        median(&self.values(name, labels))
+    }
+
+    /// Moves everything into the record, speeds made relative, doubts drawn.
+    pub fn finish(self, run: &mut Run) {
+        let usual = median(&self.speeds).unwrap_or(1.0);
+        let relative: Vec<f64> = self.speeds.iter().map(|speed| speed / usual).collect();
+        let mut loads = Vec::new();
+        for mut series in self.series.into_values() {
+            for sample in &mut series.samples {
+                sample.machine_speed = if sample.machine_speed > 0.0 { sample.machine_speed / usual } else { 1.0 };
+                loads.push(sample.other_load_cores);
+            }
+            let far = outliers(&series.values()).len();
+            if far as f64 > MANY_OUTLIERS * series.samples.len() as f64 {
+                let samples = series.samples.len();
+                run.doubt(Pitfall::Outliers { series: series.name.clone(), outliers: far, samples });
+            }
+            run.record(series, Method::MedianBlockBootstrap);
+        }
+        doubt_machine(run, &relative, &loads, &self.steal);
+    }
+}
+
+fn doubt_machine(run: &mut Run, speeds: &[f64], loads: &[f64], steal: &[f64]) {
+    let slowest = speeds.iter().copied().fold(1.0, f64::min);
+    let fastest = speeds.iter().copied().fold(1.0, f64::max);
+    if fastest - slowest > UNSTEADY {
+        run.doubt(Pitfall::UnsteadySpeed { slowest, fastest });
+    }
+    let disturbed_samples = loads.iter().filter(|load| **load > DISTURBING_LOAD).count();
+    if disturbed_samples > 0 {
+        let cores = loads.iter().sum::<f64>() / loads.len() as f64;
+        run.doubt(Pitfall::OtherLoad { cores, disturbed_samples });
+    }
+    let stolen = steal.iter().sum::<f64>() / steal.len().max(1) as f64;
+    if stolen > 0.0 {
+        run.doubt(Pitfall::StealTime { cores: stolen });
+    }
+}

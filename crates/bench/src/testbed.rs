@@ -1,0 +1,241 @@
+//! The two worker processes, their processors, and the path between them.
+//!
+//! ```text
+//! parent ──► sender  on core A, in its own namespace ══ veth, 1500 B packets ══ receiver on core B
+//!            (without root: both in ours, over loopback)
+//! ```
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::time::Duration;
+
+use bitpath_measure::{ByteCount, Pitfall};
+use bitpath_platform::namespace::{End, LinkOptions, Offloads, RateLimit, VethPair};
+use bitpath_platform::process::Worker;
+use bitpath_platform::{PlatformError, affinity, namespace};
+use bitpath_sim::profile::{PathKind, Side};
+
+use crate::BenchError;
+use crate::worker::{Buffers, Order, Report};
+
+/// Largest IP packet on the virtual cable [B]: Ethernet's, as a NIC would carry.
+pub const VETH_MTU: ByteCount = ByteCount(1500);
+
+/// Largest IP packet over loopback [B], its default on Linux.
+const LOOPBACK_MTU: ByteCount = ByteCount(65_536);
+
+/// Congestion control of every TCP connection of the bench: Linux's own default, whose pace does
+/// not hang on the queueing discipline as that of bbr does.
+pub const CONGESTION_CONTROL: &str = "cubic";
+
+/// Longest wait for an answer to an order that takes no time of its own.
+pub const ANSWER_PATIENCE: Duration = Duration::from_secs(20);
+
+/// How much faster loopback's segments of 64 KiB made a transfer of 1250-byte messages look than
+/// packets of 1500 B on these machines.
+const LOOPBACK_FLATTERS: f64 = 6.0;
+
+/// Both workers and what joins them.
+#[derive(Debug)]
+pub struct Testbed {
+    sender: Worker,
+    receiver: Worker,
+    veth: Option<VethPair>,
+    /// Processors of sender and receiver.
+    pub cpus: (usize, usize),
+    /// Doubts about the path itself.
+    pub pitfalls: Vec<Pitfall>,
+}
+
+impl Testbed {
+    /// Starts the workers, puts each on its processor and joins them.
+    ///
+    /// `program` is started with the argument `worker` and must call [`crate::worker::serve`].
+    ///
+    /// # Errors
+    /// When a worker cannot be started or refuses its processor.
+    pub fn open(program: &Path) -> Result<Self, BenchError> {
+        let allowed = affinity::allowed_cpus()?;
+        let first = allowed.first().copied().unwrap_or(0);
+        let last = allowed.last().copied().unwrap_or(first);
+        let mut bed = Self {
+            sender: Worker::spawn("sender", program, &["worker"])?,
+            receiver: Worker::spawn("receiver", program, &["worker"])?,
+            veth: None,
+            cpus: (first, last),
+            pitfalls: Vec::new(),
+        };
+        bed.lay_cable()?;
+        bed.ask(Side::Sender, &Order::Pin { cpu: first }, ANSWER_PATIENCE)?;
+        bed.ask(Side::Receiver, &Order::Pin { cpu: last }, ANSWER_PATIENCE)?;
+        if first == last {
+            bed.pitfalls.push(Pitfall::OneCore);
+        }
+        bed.pitfalls.push(Pitfall::SoftirqOnSender);
+        Ok(bed)
+    }
+
+    /// Joins the workers by a virtual cable where that can be made, else leaves them on loopback.
+    fn lay_cable(&mut self) -> Result<(), BenchError> {
+        if let Err(reason) = namespace::can_make_namespaces() {
+            self.pitfalls.push(Pitfall::Loopback { flatters: LOOPBACK_FLATTERS });
+            let what = "the path over packets of 1500 B".into();
+            self.pitfalls.push(Pitfall::NotMeasured { what, reason: reason.to_string() });
+            return Ok(());
+        }
+        for side in [Side::Sender, Side::Receiver] {
+            self.ask(side, &Order::EnterNetwork, ANSWER_PATIENCE)?;
+        }
+        let mtu_bytes = u32::try_from(VETH_MTU.0).unwrap_or(1500);
+        let options = LinkOptions { mtu_bytes, offloads: Offloads::NONE };
+        self.veth = Some(VethPair::connect(self.sender.pid(), self.receiver.pid(), &options)?);
+        Ok(())
+    }
+
+    /// What the path is made of.
+    #[must_use]
+    pub fn path(&self) -> PathKind {
+        if self.veth.is_some() { PathKind::Veth } else { PathKind::Loopback }
+    }
+
+    /// Largest IP packet on the path [B].
+    #[must_use]
+    pub fn mtu(&self) -> ByteCount {
+        if self.veth.is_some() { VETH_MTU } else { LOOPBACK_MTU }
+    }
+
+    /// Cores that sender and receiver have between them [cores].
+    #[must_use]
+    pub fn cores(&self) -> u32 {
+        if self.cpus.0 == self.cpus.1 { 1 } else { 2 }
+    }
+
+    /// Process ids of the workers, whose load is our own.
+    #[must_use]
+    pub fn pids(&self) -> [u32; 3] {
+        [self.sender.pid(), self.receiver.pid(), std::process::id()]
+    }
+
+    /// Limits the rate at which the sender's packets leave, or lifts the limit.
+    ///
+    /// # Errors
+    /// Over loopback, or where the kernel refuses.
+    pub fn limit_rate(&self, limit: Option<&RateLimit>) -> Result<(), BenchError> {
+        let needs = PlatformError::NeedsRoot { what: "a rate limit" };
+        let veth = self.veth.as_ref().ok_or(needs)?;
+        match limit {
+            Some(limit) => veth.limit_rate(End::A, limit)?,
+            None => veth.remove_limit(End::A)?,
+        }
+        Ok(())
+    }
+
+    /// An address of one side with any free port.
+    #[must_use]
+    pub fn address(&self, side: Side) -> SocketAddr {
+        let ip = match (&self.veth, side) {
+            (Some(veth), Side::Sender) => veth.address(End::A),
+            (Some(veth), Side::Receiver) => veth.address(End::B),
+            (None, _) => Ipv4Addr::LOCALHOST,
+        };
+        SocketAddr::new(IpAddr::V4(ip), 0)
+    }
+
+    /// Tells one worker something and waits for its answer.
+    ///
+    /// # Errors
+    /// When it died, was silent, or could not do it.
+    pub fn ask(&mut self, side: Side, order: &Order, patience: Duration) -> Result<Report, BenchError> {
+        self.worker(side).send(order)?;
+        self.answer(side, order, patience)
+    }
+
+    /// Tells both workers something, the receiver first, and waits for the sender's and the
+    /// receiver's answer.
+    ///
+    /// # Errors
+    /// As [`Self::ask`].
+    pub fn ask_both(&mut self, to_sender: &Order, to_receiver: &Order, patience: Duration) -> Result<(Report, Report), BenchError> {
+        self.worker(Side::Receiver).send(to_receiver)?;
+        self.worker(Side::Sender).send(to_sender)?;
+        let sent = self.answer(Side::Sender, to_sender, patience);
+        let received = self.answer(Side::Receiver, to_receiver, patience);
+        Ok((sent?, received?))
+    }
+
+    fn answer(&mut self, side: Side, order: &Order, patience: Duration) -> Result<Report, BenchError> {
+        let worker = self.worker(side);
+        match worker.receive(patience)? {
+            Report::Failed { reason } => {
+                Err(BenchError::Worker { worker: worker.name().into(), task: task(order), reason })
+            }
+            report => Ok(report),
+        }
+    }
+
+    fn worker(&mut self, side: Side) -> &mut Worker {
+        match side {
+            Side::Sender => &mut self.sender,
+            Side::Receiver => &mut self.receiver,
+        }
+    }
+
+    /// Opens a UDP socket on both sides, the sender's connected to the receiver's. Returns what
+    /// the kernel books against the receiver's buffer [B].
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn open_udp(&mut self, buffers: Buffers) -> Result<u64, BenchError> {
+        let (near, far) = (self.address(Side::Sender), self.address(Side::Receiver));
+        let order = Order::OpenUdp { address: far, peer: None, buffers };
+        let (peer, booked) = self.opened(Side::Receiver, &order)?;
+        self.opened(Side::Sender, &Order::OpenUdp { address: near, peer: Some(peer), buffers })?;
+        Ok(booked)
+    }
+
+    /// Opens a TCP connection from the sender to the receiver. Returns what the kernel books
+    /// against the receiver's buffer [B].
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn open_tcp(&mut self, buffers: Buffers) -> Result<u64, BenchError> {
+        let address = self.address(Side::Receiver);
+        let (address, booked) = self.opened(Side::Receiver, &Order::Listen { address, buffers })?;
+        let congestion_control = CONGESTION_CONTROL.to_owned();
+        self.opened(Side::Sender, &Order::Connect { address, buffers, congestion_control })?;
+        self.ask(Side::Receiver, &Order::Accept, ANSWER_PATIENCE)?;
+        Ok(booked)
+    }
+
+    fn opened(&mut self, side: Side, order: &Order) -> Result<(SocketAddr, u64), BenchError> {
+        match self.ask(side, order, ANSWER_PATIENCE)? {
+            Report::Opened { address, booked_receive, .. } => Ok((address, booked_receive)),
+            report => Err(unexpected(side, order, &report)),
+        }
+    }
+
+    /// Speeds of the two processors [1/s], throughput-type, measured at the same time.
+    ///
+    /// # Errors
+    /// As [`Self::ask`].
+    pub fn speeds(&mut self) -> Result<(f64, f64), BenchError> {
+        match self.ask_both(&Order::Speed, &Order::Speed, ANSWER_PATIENCE)? {
+            (Report::Speed { throughput: sender, .. }, Report::Speed { throughput: receiver, .. }) => {
+                Ok((sender, receiver))
+            }
+            (report, _) => Err(unexpected(Side::Sender, &Order::Speed, &report)),
+        }
+    }
+}
+
+/// An order by its name alone, for messages.
+fn task(order: &Order) -> String {
+    let text = format!("{order:?}");
+    text.split([' ', '(', '{']).next().unwrap_or_default().to_owned()
+}
+
+/// The error for an answer that does not fit its order.
+pub(crate) fn unexpected(side: Side, order: &Order, report: &Report) -> BenchError {
+    let answer: String = format!("{report:?}").chars().take(80).collect();
+    BenchError::Protocol { worker: format!("{side:?}").to_lowercase(), task: task(order), answer }
+}

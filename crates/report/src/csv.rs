@@ -1,0 +1,119 @@
+//! Raw samples and figures as comma-separated values, [RFC 4180](https://www.rfc-editor.org/rfc/rfc4180)
+//! but for the line end, which is a bare line feed.
+//!
+//! Numbers are written in full, in the unit of their row, without prefixes: this is for programs.
+//! Labels stand in one field as `key=value;key=value`; a backslash precedes `;`, `=` and `\` that
+//! belong to a key or value.
+
+use bitpath_measure::run::Figure;
+use bitpath_measure::{Labels, Run, Sample, Series};
+
+use crate::format;
+
+/// Every sample of a run, a row each, in the order of the record.
+#[must_use]
+pub fn samples(run: &Run) -> String {
+    let header = "series,labels,unit,value,at_s,machine_speed,other_load_cores\n";
+    let rows = run
+        .series
+        .iter()
+        .flat_map(|series| series.samples.iter().map(move |sample| sample_row(series, sample)));
+    std::iter::once(header.to_owned()).chain(rows).collect()
+}
+
+/// Every figure of a run, a row each, in the order of the record.
+#[must_use]
+pub fn figures(run: &Run) -> String {
+    let header = "name,labels,unit,value,low,high,confidence,samples,method\n";
+    let rows = run.figures.iter().map(figure_row);
+    std::iter::once(header.to_owned()).chain(rows).collect()
+}
+
+fn sample_row(series: &Series, sample: &Sample) -> String {
+    row(&[
+        series.name.clone(),
+        label_field(&series.labels),
+        series.unit.symbol().into(),
+        sample.value.to_string(),
+        sample.at_s.to_string(),
+        sample.machine_speed.to_string(),
+        sample.other_load_cores.to_string(),
+    ])
+}
+
+fn figure_row(figure: &Figure) -> String {
+    let estimate = &figure.estimate;
+    row(&[
+        figure.name.clone(),
+        label_field(&figure.labels),
+        figure.unit.symbol().into(),
+        estimate.value.to_string(),
+        estimate.low.to_string(),
+        estimate.high.to_string(),
+        estimate.confidence.to_string(),
+        estimate.samples.to_string(),
+        format::method(estimate.method).into(),
+    ])
+}
+
+fn row(fields: &[String]) -> String {
+    let quoted: Vec<_> = fields.iter().map(|field| quote(field)).collect();
+    quoted.join(",") + "\n"
+}
+
+/// A field in quotes where its text would otherwise end it; quotes within are doubled.
+fn quote(field: &str) -> String {
+    if field.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
+}
+
+fn label_field(labels: &Labels) -> String {
+    let pairs: Vec<_> = labels
+        .iter()
+        .map(|(key, value)| format!("{}={}", escape_label(key), escape_label(value)))
+        .collect();
+    pairs.join(";")
+}
+
+fn escape_label(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if matches!(letter, ';' | '=' | '\\') {
+            escaped.push('\\');
+        }
+        escaped.push(letter);
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bitpath_measure::Unit;
+    use bitpath_measure::series::labels;
+
+    #[test]
+    fn quotes_commas_and_newlines_stay_within_their_field() {
+        assert_eq!(quote("a \"b\", c\nd"), "\"a \"\"b\"\", c\nd\"");
+        assert_eq!(quote("plain"), "plain");
+    }
+
+    #[test]
+    fn separators_within_labels_are_escaped() {
+        assert_eq!(label_field(&labels([("a", "x;y=z"), ("b", "1")])), "a=x\\;y\\=z;b=1");
+    }
+
+    #[test]
+    fn a_number_keeps_every_digit() {
+        let mut run = Run::begin("probe", "a", "2026-01-01T00:00:00Z", 1);
+        let mut series = Series::new("x", labels([]), Unit::Nanoseconds);
+        let value = 0.1 + 0.2;
+        series.samples =
+            vec![Sample { value, at_s: 1.5, machine_speed: 1.0, other_load_cores: 0.0 }];
+        run.series.push(series);
+        assert_eq!(samples(&run).lines().nth(1), Some("x,,ns,0.30000000000000004,1.5,1,0"));
+    }
+}

@@ -1,0 +1,317 @@
+//! Which pictures a record gives, and what is on their axes.
+//!
+//! Each function returns the data of a picture, to be drawn at any width; none where the record
+//! has nothing for it.
+
+use std::collections::BTreeMap;
+
+use bitpath_measure::run::{Figure, Timeline, Verdict};
+use bitpath_measure::{Labels, Pitfall, Run, Unit};
+
+use crate::format;
+use crate::svg::{Axis, Panel, Plot, Point, Row, RowPlot, Spacing, Stroke, TimelinePlot, Trace};
+
+/// The error that the median of all checks may have [ratio]; the inner band of the picture.
+pub const MEDIAN_TOLERANCE: f64 = 0.10;
+
+/// Largest IPv4 packet of the study's own path and of loopback, where the fit does not carry it as
+/// the label `mtu_bytes` [B].
+const MTU: f64 = 1500.0;
+const LOOPBACK_MTU: f64 = 65_536.0;
+
+/// Headers of IPv4 without options, UDP, and TCP with time stamps [B].
+const IP_HEADER: f64 = 20.0;
+const UDP_HEADER: f64 = 8.0;
+const TCP_HEADER: f64 = 32.0;
+
+/// The coefficient that counts packets.
+const PER_PACKET: &str = "stack.fit.per_packet";
+
+/// Points of a fitted line: enough that its steps at whole packets look like steps.
+const FIT_POINTS: u32 = 160;
+
+/// The error of every prediction beside its tolerance.
+#[must_use]
+pub fn predictions(run: &Run) -> Option<RowPlot> {
+    let row = |check: &bitpath_measure::run::Check| Row {
+        name: format!("{} \u{b7} {}", check.scenario, check.quantity),
+        value: check.error(),
+        interval: check.error_interval(),
+        tolerance: check.tolerance,
+        note: format::signed_percent(check.error()),
+        good: check.verdict() == Verdict::Pass,
+    };
+    (!run.checks.is_empty()).then(|| RowPlot {
+        title: "Error of each prediction".into(),
+        axis: "error: predicted less measured".into(),
+        inner: MEDIAN_TOLERANCE,
+        rows: run.checks.iter().map(row).collect(),
+    })
+}
+
+/// Processor time of a call by message size: one plot for each transport, with fitted lines.
+#[must_use]
+pub fn cost_by_size(run: &Run) -> Vec<Plot> {
+    let mut transports: Vec<&str> =
+        costs(run).filter_map(|figure| label(figure, "transport")).collect();
+    transports.sort_unstable();
+    transports.dedup();
+    // UDP first: it is the simpler of the two.
+    transports.reverse();
+    transports.into_iter().map(|transport| cost_plot(run, transport)).collect()
+}
+
+fn costs(run: &Run) -> impl Iterator<Item = &Figure> {
+    run.figures.iter().filter(|figure| figure.name == "stack.cost")
+}
+
+fn cost_plot(run: &Run, transport: &str) -> Plot {
+    let of_transport = costs(run).filter(|figure| label(figure, "transport") == Some(transport));
+    let groups = group(of_transport, "message_bytes");
+    let mut traces = Vec::new();
+    // "send" before "receive": the order in which a byte passes.
+    for (colour, (labels, figures)) in groups.iter().rev().enumerate() {
+        let name = name_without(labels, "transport");
+        let points = points(figures, "message_bytes");
+        traces.push(Trace {
+            name: name.clone(),
+            colour,
+            stroke: Stroke::Marks,
+            points: points.clone(),
+        });
+        if let Some(points) = fitted(run, labels, &points) {
+            traces.push(Trace {
+                name: format!("{name}, fitted"),
+                colour,
+                stroke: Stroke::Fit,
+                points,
+            });
+        }
+    }
+    Plot {
+        title: format!("{}: processor time per call", transport.to_uppercase()),
+        x: axis("message size", Unit::Bytes, Spacing::Logarithmic),
+        y: axis("time per call", Unit::Nanoseconds, Spacing::Logarithmic),
+        traces,
+    }
+}
+
+/// What the dashed lines of [`cost_by_size`] are; empty without a fit.
+#[must_use]
+pub fn fit_note(run: &Run) -> String {
+    let Some(fit) = run.figures.iter().find(|figure| figure.name.starts_with("stack.fit.")) else {
+        return String::new();
+    };
+    let mtu = mtu_bytes(run, Some(fit));
+    format!("Dashed: the fitted cost per call, per packet and per byte, for packets of {mtu} B.")
+}
+
+/// The fitted cost over the span of the measured sizes; `None` without a fit for these labels.
+fn fitted(run: &Run, labels: &Labels, measured: &[Point]) -> Option<Vec<Point>> {
+    let fit = |name| run.figure(name, labels);
+    let (call, packet, byte) =
+        (fit("stack.fit.per_call"), fit(PER_PACKET), fit("stack.fit.per_byte"));
+    let _one_of_them = call.or(packet).or(byte)?;
+    let value = |figure: Option<&Figure>| figure.map_or(0.0, |figure| figure.estimate.value);
+    let mtu = mtu_bytes(run, packet);
+    let is_tcp = labels.get("transport").is_some_and(|transport| transport == "tcp");
+    let cost = |bytes: f64| {
+        let packets = if is_tcp { tcp_packets(bytes, mtu) } else { udp_packets(bytes, mtu) };
+        value(call) + value(packet) * packets + value(byte) * bytes
+    };
+    let sizes = || measured.iter().map(|point| point.x).filter(|size| *size > 0.0);
+    let (low, high) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
+    let size = |step: u32| low * (high / low).powf(f64::from(step) / f64::from(FIT_POINTS));
+    (low < high)
+        .then(|| (0..=FIT_POINTS).map(size).map(|bytes| Point::exact(bytes, cost(bytes))).collect())
+}
+
+/// Largest packet on the path that was measured [B].
+fn mtu_bytes(run: &Run, fit: Option<&Figure>) -> f64 {
+    let stated: Option<f64> = fit.and_then(|figure| label(figure, "mtu_bytes")?.parse().ok());
+    let is_loopback = run.pitfalls.iter().any(|doubt| matches!(doubt, Pitfall::Loopback { .. }));
+    let assumed = if is_loopback { LOOPBACK_MTU } else { MTU };
+    stated.filter(|bytes| *bytes > IP_HEADER + TCP_HEADER).unwrap_or(assumed)
+}
+
+/// Packets of one datagram: fragments but the last carry a multiple of eight bytes (RFC 791,
+/// section 3.2). The fit counted the same way.
+fn udp_packets(bytes: f64, mtu: f64) -> f64 {
+    let datagram = bytes + UDP_HEADER;
+    if datagram + IP_HEADER <= mtu {
+        return 1.0;
+    }
+    (datagram / (((mtu - IP_HEADER) / 8.0).floor() * 8.0)).ceil()
+}
+
+/// Packets that the fit counts for one call on a stream: small messages share a segment, and a long
+/// one passes the stack as a whole.
+fn tcp_packets(bytes: f64, mtu: f64) -> f64 {
+    (bytes / (mtu - IP_HEADER - TCP_HEADER)).min(1.0)
+}
+
+/// Copy, read and write bandwidth by working set.
+#[must_use]
+pub fn copy_bandwidth(run: &Run) -> Option<Plot> {
+    let figures = run.figures.iter().filter(|figure| figure.name == "copy.bandwidth");
+    let groups = group(figures, "working_set_bytes");
+    let trace = |(colour, (labels, figures)): (usize, (&Labels, &Vec<&Figure>))| Trace {
+        name: name_without(labels, ""),
+        colour,
+        stroke: Stroke::Joined,
+        points: points(figures, "working_set_bytes"),
+    };
+    (!groups.is_empty()).then(|| Plot {
+        title: "Bandwidth of one core by working set".into(),
+        x: axis("working set", Unit::Bytes, Spacing::Logarithmic),
+        y: axis("bandwidth", Unit::BytesPerSecond, Spacing::Linear),
+        traces: groups.iter().enumerate().map(trace).collect(),
+    })
+}
+
+/// Courses over time: one picture for each scenario, in the order of the record.
+#[must_use]
+pub fn timelines(run: &Run) -> Vec<TimelinePlot> {
+    let mut scenarios: Vec<&str> = Vec::new();
+    for timeline in &run.timelines {
+        let scenario = scenario(timeline);
+        if !scenarios.contains(&scenario) {
+            scenarios.push(scenario);
+        }
+    }
+    scenarios.into_iter().map(|scenario| timeline_plot(run, scenario)).collect()
+}
+
+fn timeline_plot(run: &Run, of: &str) -> TimelinePlot {
+    let mut timelines: Vec<_> =
+        run.timelines.iter().filter(|timeline| scenario(timeline) == of).collect();
+    timelines.sort_by_key(|timeline| place_on_path(&timeline.name));
+    let title = if of.is_empty() { "Over time".into() } else { format!("{of} over time") };
+    TimelinePlot { title, scenario: of.into(), panels: timelines.into_iter().map(panel).collect() }
+}
+
+fn panel(timeline: &Timeline) -> Panel {
+    let others = name_without(&timeline.labels, "scenario");
+    let name = format::words(&timeline.name);
+    Panel {
+        title: if others.is_empty() { name } else { format!("{name} ({others})") },
+        unit: timeline.unit,
+        limit: timeline.limit,
+        points: timeline.points.clone(),
+    }
+}
+
+fn scenario(timeline: &Timeline) -> &str {
+    timeline.labels.get("scenario").map_or("", String::as_str)
+}
+
+/// Where a quantity stands on a packet's way; unknown ones last.
+fn place_on_path(name: &str) -> usize {
+    const PATH: [&str; 5] = [
+        "nic_buffer.used",
+        "kernel_buffer.used",
+        "user_buffer.used",
+        "receiver.load",
+        "packets.dropped",
+    ];
+    PATH.iter().position(|known| *known == name).unwrap_or(PATH.len())
+}
+
+/// Figures by all their labels but one.
+fn group<'a>(
+    figures: impl Iterator<Item = &'a Figure>,
+    without: &str,
+) -> BTreeMap<Labels, Vec<&'a Figure>> {
+    let mut groups: BTreeMap<Labels, Vec<&Figure>> = BTreeMap::new();
+    for figure in figures {
+        let mut labels = figure.labels.clone();
+        labels.remove(without);
+        groups.entry(labels).or_default().push(figure);
+    }
+    groups
+}
+
+fn points(figures: &[&Figure], key: &str) -> Vec<Point> {
+    let point = |figure: &&Figure| {
+        let x = label(figure, key)?.parse().ok()?;
+        let estimate = figure.estimate;
+        Some(Point { x, y: estimate.value, low: estimate.low, high: estimate.high })
+    };
+    figures.iter().filter_map(point).collect()
+}
+
+fn label<'a>(figure: &'a Figure, key: &str) -> Option<&'a str> {
+    figure.labels.get(key).map(String::as_str)
+}
+
+/// The values of all labels but one, in one line.
+fn name_without(labels: &Labels, without: &str) -> String {
+    let others = labels.iter().filter(|(key, _)| *key != without);
+    others.map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+fn axis(title: &str, unit: Unit, spacing: Spacing) -> Axis {
+    Axis { title: title.into(), unit, spacing }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bitpath_measure::Estimate;
+    use bitpath_measure::series::labels;
+
+    fn run_with(figures: &[(&str, &str, f64)]) -> Run {
+        let mut run = Run::begin("probe", "a", "2026-01-01T00:00:00Z", 1);
+        for (name, bytes, value) in figures {
+            let mut labels = labels([("side", "send"), ("transport", "udp")]);
+            if !bytes.is_empty() {
+                labels.insert("message_bytes".into(), (*bytes).into());
+            }
+            let estimate = Estimate::single(*value);
+            run.figures.push(Figure {
+                name: (*name).into(),
+                labels,
+                unit: Unit::Nanoseconds,
+                estimate,
+            });
+        }
+        run
+    }
+
+    #[test]
+    fn a_fitted_line_climbs_at_every_packet() {
+        let run = run_with(&[
+            ("stack.cost", "1", 150.0),
+            ("stack.cost", "2952", 250.0),
+            ("stack.fit.per_call", "", 100.0),
+            ("stack.fit.per_packet", "", 50.0),
+            ("stack.fit.per_byte", "", 0.0),
+        ]);
+        let plot = &cost_by_size(&run)[0];
+        let fit = &plot.traces[1];
+        assert_eq!(fit.name, "send, fitted");
+        assert_eq!(fit.points.first().map(|point| point.y), Some(150.0));
+        assert_eq!(fit.points.last().map(|point| point.y), Some(200.0));
+    }
+
+    #[test]
+    fn packets_are_counted_as_the_fit_counted_them() {
+        let udp = [1.0, 1472.0, 1473.0, 65_507.0].map(|bytes| udp_packets(bytes, MTU));
+        assert_eq!(udp, [1.0, 1.0, 2.0, 45.0]);
+        assert_eq!(udp_packets(65_507.0, LOOPBACK_MTU), 1.0);
+        let tcp = [724.0, 1448.0, 65_536.0].map(|bytes| tcp_packets(bytes, MTU));
+        assert_eq!(tcp, [0.5, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn without_a_fit_there_is_no_line() {
+        let run = run_with(&[("stack.cost", "1", 150.0), ("stack.cost", "2944", 250.0)]);
+        assert_eq!(cost_by_size(&run)[0].traces.len(), 1);
+    }
+
+    #[test]
+    fn a_label_that_is_no_size_has_no_point() {
+        let run = run_with(&[("stack.cost", "large", 150.0)]);
+        assert!(cost_by_size(&run)[0].traces[0].points.is_empty());
+    }
+}

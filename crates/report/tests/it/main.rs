@@ -1,0 +1,8 @@
+//! Tests of the report as its readers see it.
+
+mod csv;
+mod fixture;
+mod hostile;
+mod page;
+mod pictures;
+mod terminal;
