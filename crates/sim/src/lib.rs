@@ -2,6 +2,7 @@
 //!
 //! No clock, no file, no thread: a result is a function of scenario and seed.
 
+pub mod answer;
 mod bounds;
 pub mod host;
 pub mod job;

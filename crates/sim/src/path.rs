@@ -22,4 +22,4 @@ pub use gauge::Course;
 pub use outcome::{Drop, DropCause, Drops, Outcome, MAX_LOGGED_DROPS};
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

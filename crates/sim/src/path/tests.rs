@@ -15,7 +15,7 @@ pub(crate) fn scenario(job: Job) -> HostScenario {
     HostScenario { host, job, link: Link { queue: ByteCount(1 << 26), ..Link::default() }, interval: Picos(1_000_000_000) }
 }
 
-fn raw(message: u64) -> Job {
+pub(crate) fn raw(message: u64) -> Job {
     Job::raw("raw", Transport::Udp, ByteCount(message), ByteCount(425_984), Picos::SECOND)
 }
 
@@ -68,7 +68,7 @@ fn waking_a_sleeping_receiver_slows_the_sender() {
     assert!(outcome.sent < 300_000 && outcome.sleeps > 10_000, "{} {}", outcome.sent, outcome.sleeps);
 }
 
-fn film(speed: f64, software_decode: bool) -> Job {
+pub(crate) fn film(speed: f64, software_decode: bool) -> Job {
     let film = GopModel::video1().film("video1", 150).unwrap();
     // Three frames: while the receiver sleeps, the kernel's buffer must hold as many.
     let playout_delay = Picos::from_nanos_f64(3.0 * 40e6 / speed);

@@ -1,0 +1,115 @@
+//! The bottleneck: the parameter with the largest elasticity of useful throughput.
+//!
+//! ```text
+//! elasticity = ln(T(f x more) / T) / ln f
+//! ```
+//!
+//! 1 means that throughput follows the parameter, 0 that it does not care. A resource may help
+//! only from some size on (a buffer that must hold a whole frame), so several factors are tried
+//! and the one that helps most counts; their range is its interval.
+
+use bitpath_measure::run::Elasticity;
+use bitpath_measure::{Estimate, Method};
+
+use super::{Parameter, worth};
+use crate::host::HostScenario;
+
+/// Factors by which a parameter is improved.
+const FACTORS: [f64; 3] = [1.1, 1.5, 4.0];
+
+/// Throughput below which a ratio says nothing [b/s]: a bit a second.
+const NO_THROUGHPUT: f64 = 1.0;
+
+/// Elasticity below which nothing limits but the job itself [ratio].
+const NEGLIGIBLE: f64 = 0.05;
+
+/// Elasticities of one scenario.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bottleneck {
+    /// The parameter that limits.
+    pub parameter: Parameter,
+    /// All elasticities, the largest first.
+    pub elasticities: Vec<Elasticity>,
+}
+
+/// Finds what limits the scenario.
+#[must_use]
+pub fn find(scenario: &HostScenario) -> Bottleneck {
+    let (throughput, loss) = worth(scenario);
+    let mut found: Vec<(Parameter, Elasticity)> = Parameter::ALL
+        .into_iter()
+        .filter_map(|parameter| Some((parameter, elasticity(scenario, parameter, throughput, loss)?)))
+        .collect();
+    found.sort_by(|a, b| b.1.throughput.value.total_cmp(&a.1.throughput.value));
+    // The job's own rate counts only where no resource does: to ask for less is no remedy.
+    let limiting = found.iter().find(|(parameter, found)| {
+        *parameter != Parameter::JobRate && found.throughput.value > NEGLIGIBLE
+    });
+    let parameter = limiting.map_or(Parameter::JobRate, |(parameter, _)| *parameter);
+    Bottleneck { parameter, elasticities: found.into_iter().map(|(_, elasticity)| elasticity).collect() }
+}
+
+fn elasticity(scenario: &HostScenario, parameter: Parameter, throughput: f64, loss: f64) -> Option<Elasticity> {
+    let mut of_throughput = Vec::new();
+    let mut of_loss = Vec::new();
+    for factor in FACTORS {
+        let (better, lost) = worth(&parameter.improved(scenario, factor)?);
+        let ratio = better.max(NO_THROUGHPUT) / throughput.max(NO_THROUGHPUT);
+        of_throughput.push(ratio.ln() / factor.ln());
+        of_loss.push((lost - loss) / factor.ln());
+    }
+    Some(Elasticity {
+        parameter: parameter.name().into(),
+        throughput: ranged(of_throughput.iter().copied().fold(f64::MIN, f64::max), &of_throughput),
+        loss: ranged(of_loss.iter().copied().fold(f64::MAX, f64::min), &of_loss),
+    })
+}
+
+/// One of several values, with the range of all as its interval.
+fn ranged(value: f64, values: &[f64]) -> Estimate {
+    let (low, high) = values.iter().fold((value, value), |(low, high), value| (low.min(*value), high.max(*value)));
+    Estimate { value, low, high, confidence: 1.0, samples: values.len(), method: Method::Simulated }
+}
+
+#[cfg(test)]
+mod tests {
+    use bitpath_measure::BitRate;
+
+    use super::*;
+    use crate::path::tests::{film, raw, scenario};
+
+    fn named(scenario: &HostScenario) -> Parameter {
+        find(scenario).parameter
+    }
+
+    #[test]
+    fn an_unpaced_sender_is_its_own_bottleneck() {
+        let found = find(&scenario(raw(1000)));
+        assert_eq!(found.parameter, Parameter::StackSend);
+        assert!((found.elasticities[0].throughput.value - 1.0).abs() < 0.02, "{found:?}");
+    }
+
+    #[test]
+    fn a_heavy_decode_is_named() {
+        assert_eq!(named(&scenario(film(60.0, true))), Parameter::Decode);
+    }
+
+    #[test]
+    fn a_small_buffer_is_named() {
+        let mut small = scenario(film(4.0, false));
+        small.job.receive_buffer = bitpath_measure::ByteCount(9216);
+        assert_eq!(named(&small), Parameter::KernelBuffer);
+    }
+
+    #[test]
+    fn a_limited_link_is_named() {
+        let mut limited = scenario(raw(1000));
+        limited.link.rate = Some(BitRate(50_000_000));
+        assert_eq!(named(&limited), Parameter::LinkRate);
+    }
+
+    #[test]
+    fn a_job_that_nothing_limits_limits_itself() {
+        assert_eq!(named(&scenario(film(1.0, true))), Parameter::JobRate);
+    }
+}
