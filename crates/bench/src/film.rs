@@ -20,7 +20,9 @@ pub fn kind_of(kind: codec::FrameKind) -> bitpath_media::FrameKind {
 /// # Errors
 /// When the clip's frames are no film.
 pub fn film_of(name: &str, clip: &Clip) -> Result<Film, BenchError> {
-    let frames = clip.frames().iter().map(|frame| Frame { kind: kind_of(frame.kind), bytes: frame.bytes });
-    let rate = FrameRate { frames: clip.frame_rate().numerator, seconds: clip.frame_rate().denominator };
+    let frames =
+        clip.frames().iter().map(|frame| Frame { kind: kind_of(frame.kind), bytes: frame.bytes });
+    let rate =
+        FrameRate { frames: clip.frame_rate().numerator, seconds: clip.frame_rate().denominator };
     Ok(Film::new(name, rate, frames.collect())?)
 }

@@ -37,15 +37,23 @@ pub fn run(bed: &mut Testbed, job: &Job, clip: Option<&Path>) -> Result<Outcome,
     }
     let start_ns = monotonic_ns() + HEAD_START_NS;
     let order = JobOrder { job: job.clone(), clip: clip.map(Path::to_owned), start_ns, buffers };
-    let (to_sender, to_receiver) = (Order::SendJob(Box::new(order.clone())), Order::ReceiveJob(Box::new(order)));
+    let (to_sender, to_receiver) =
+        (Order::SendJob(Box::new(order.clone())), Order::ReceiveJob(Box::new(order)));
     let patience = JOB_PATIENCE + Duration::from_nanos(job.duration.0 / 1000);
     match bed.ask_both(&to_sender, &to_receiver, patience)? {
-        (Report::Sent(sent), Report::Received(received)) => outcome(job, start_ns, &sent, &received),
+        (Report::Sent(sent), Report::Received(received)) => {
+            outcome(job, start_ns, &sent, &received)
+        }
         (report, _) => Err(unexpected(Side::Sender, &to_sender, &report)),
     }
 }
 
-fn outcome(job: &Job, start_ns: u64, sent: &SentJob, received: &ReceivedJob) -> Result<Outcome, BenchError> {
+fn outcome(
+    job: &Job,
+    start_ns: u64,
+    sent: &SentJob,
+    received: &ReceivedJob,
+) -> Result<Outcome, BenchError> {
     if received.messages == 0 {
         return Err(BenchError::NothingArrived { job: job.name.clone() });
     }
@@ -75,6 +83,8 @@ fn outcome(job: &Job, start_ns: u64, sent: &SentJob, received: &ReceivedJob) -> 
 fn quality(job: &Job, received: &ReceivedJob) -> Quality {
     match &job.work {
         Work::Raw { .. } => Quality::default(),
-        Work::Mpeg { film, .. } => Quality::of(&film.looped_to(received.fates.len()).frames, &received.fates),
+        Work::Mpeg { film, .. } => {
+            Quality::of(&film.looped_to(received.fates.len()).frames, &received.fates)
+        }
     }
 }

@@ -9,12 +9,14 @@
 //! What is measured runs in worker processes of its own, pinned to their processors; this crate's
 //! parent half only tells them what to do and draws conclusions.
 
+pub mod clip;
 mod error;
 pub mod film;
 pub mod job;
 pub mod probe;
 pub mod progress;
 pub mod sampling;
+pub mod study;
 pub mod testbed;
 pub mod worker;
 

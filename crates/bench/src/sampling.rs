@@ -46,7 +46,12 @@ impl Sampler {
     /// Begins now.
     #[must_use]
     pub fn begin() -> Self {
-        Self { start_ns: monotonic_ns(), series: BTreeMap::new(), speeds: Vec::new(), steal: Vec::new() }
+        Self {
+            start_ns: monotonic_ns(),
+            series: BTreeMap::new(),
+            speeds: Vec::new(),
+            steal: Vec::new(),
+        }
     }
 
     /// Runs `measure` on the test bed and notes what stood beside it.
@@ -66,7 +71,10 @@ impl Sampler {
         let speed = sender.min(receiver);
         self.speeds.push(speed);
         self.steal.push(load.steal_cores);
-        Ok((value, Beside { at_s, speed, other_cores: load.other_cores(), steal_cores: load.steal_cores }))
+        Ok((
+            value,
+            Beside { at_s, speed, other_cores: load.other_cores(), steal_cores: load.steal_cores },
+        ))
     }
 
     /// Adds one value to a series.
@@ -74,7 +82,12 @@ impl Sampler {
         let series = self.series.entry((name.to_owned(), labels.clone()));
         let series = series.or_insert_with(|| Series::new(name, labels.clone(), unit));
         let other_load_cores = beside.other_cores + beside.steal_cores;
-        series.samples.push(Sample { value, at_s: beside.at_s, machine_speed: beside.speed, other_load_cores });
+        series.samples.push(Sample {
+            value,
+            at_s: beside.at_s,
+            machine_speed: beside.speed,
+            other_load_cores,
+        });
     }
 
     /// Adds values that were taken without the test bed.
@@ -82,7 +95,13 @@ impl Sampler {
         let at_s = (monotonic_ns() - self.start_ns) as f64 / 1e9;
         let speed = self.speeds.last().copied().unwrap_or(0.0);
         for value in values {
-            self.add(name, labels, unit, *value, &Beside { at_s, speed, other_cores: 0.0, steal_cores: 0.0 });
+            self.add(
+                name,
+                labels,
+                unit,
+                *value,
+                &Beside { at_s, speed, other_cores: 0.0, steal_cores: 0.0 },
+            );
         }
     }
 
@@ -105,13 +124,18 @@ impl Sampler {
         let mut loads = Vec::new();
         for mut series in self.series.into_values() {
             for sample in &mut series.samples {
-                sample.machine_speed = if sample.machine_speed > 0.0 { sample.machine_speed / usual } else { 1.0 };
+                sample.machine_speed =
+                    if sample.machine_speed > 0.0 { sample.machine_speed / usual } else { 1.0 };
                 loads.push(sample.other_load_cores);
             }
             let far = outliers(&series.values()).len();
             if far as f64 > MANY_OUTLIERS * series.samples.len() as f64 {
                 let samples = series.samples.len();
-                run.doubt(Pitfall::Outliers { series: series.name.clone(), outliers: far, samples });
+                run.doubt(Pitfall::Outliers {
+                    series: series.name.clone(),
+                    outliers: far,
+                    samples,
+                });
             }
             run.record(series, Method::MedianBlockBootstrap);
         }

@@ -145,7 +145,12 @@ impl Testbed {
     ///
     /// # Errors
     /// When it died, was silent, or could not do it.
-    pub fn ask(&mut self, side: Side, order: &Order, patience: Duration) -> Result<Report, BenchError> {
+    pub fn ask(
+        &mut self,
+        side: Side,
+        order: &Order,
+        patience: Duration,
+    ) -> Result<Report, BenchError> {
         self.worker(side).send(order)?;
         self.answer(side, order, patience)
     }
@@ -155,7 +160,12 @@ impl Testbed {
     ///
     /// # Errors
     /// As [`Self::ask`].
-    pub fn ask_both(&mut self, to_sender: &Order, to_receiver: &Order, patience: Duration) -> Result<(Report, Report), BenchError> {
+    pub fn ask_both(
+        &mut self,
+        to_sender: &Order,
+        to_receiver: &Order,
+        patience: Duration,
+    ) -> Result<(Report, Report), BenchError> {
         self.worker(Side::Receiver).send(to_receiver)?;
         self.worker(Side::Sender).send(to_sender)?;
         let sent = self.answer(Side::Sender, to_sender, patience);
@@ -163,7 +173,12 @@ impl Testbed {
         Ok((sent?, received?))
     }
 
-    fn answer(&mut self, side: Side, order: &Order, patience: Duration) -> Result<Report, BenchError> {
+    fn answer(
+        &mut self,
+        side: Side,
+        order: &Order,
+        patience: Duration,
+    ) -> Result<Report, BenchError> {
         let worker = self.worker(side);
         match worker.receive(patience)? {
             Report::Failed { reason } => {
@@ -220,9 +235,10 @@ impl Testbed {
     /// As [`Self::ask`].
     pub fn speeds(&mut self) -> Result<(f64, f64), BenchError> {
         match self.ask_both(&Order::Speed, &Order::Speed, ANSWER_PATIENCE)? {
-            (Report::Speed { throughput: sender, .. }, Report::Speed { throughput: receiver, .. }) => {
-                Ok((sender, receiver))
-            }
+            (
+                Report::Speed { throughput: sender, .. },
+                Report::Speed { throughput: receiver, .. },
+            ) => Ok((sender, receiver)),
             (report, _) => Err(unexpected(Side::Sender, &Order::Speed, &report)),
         }
     }

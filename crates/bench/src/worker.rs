@@ -12,7 +12,8 @@ mod spin;
 mod stream;
 
 pub use orders::{
-    Buffers, FrameTime, JobOrder, Order, Outgoing, ReceivedJob, Report, SentJob, SliceUse, TransferOrder, Woken,
+    Buffers, FrameTime, JobOrder, Order, Outgoing, ReceivedJob, Report, SentJob, SliceUse,
+    TransferOrder, Woken,
 };
 
 use std::collections::BTreeMap;
@@ -58,7 +59,8 @@ pub fn serve() -> Result<(), PlatformError> {
     let mut side = WorkerSide::from_stdio();
     let mut state = State::default();
     while let Some(order) = side.receive::<Order>()? {
-        let report = obey(order, &mut state).unwrap_or_else(|error| Report::Failed { reason: error.to_string() });
+        let report = obey(order, &mut state)
+            .unwrap_or_else(|error| Report::Failed { reason: error.to_string() });
         side.send(&report)?;
     }
     Ok(())
@@ -76,7 +78,10 @@ fn obey(order: Order, state: &mut State) -> Result<Report, BenchError> {
         }
         Order::Speed => {
             let speed = calibration::speed(SPEED_SLICE);
-            Report::Speed { throughput: speed.throughput_per_second, latency: speed.latency_per_second }
+            Report::Speed {
+                throughput: speed.throughput_per_second,
+                latency: speed.latency_per_second,
+            }
         }
         Order::OpenUdp { address, peer, buffers } => open_udp(state, address, peer, buffers)?,
         Order::Listen { address, buffers } => stream::listen(state, address, buffers)?,
@@ -86,7 +91,9 @@ fn obey(order: Order, state: &mut State) -> Result<Report, BenchError> {
         Order::Accept => stream::accept(state)?,
         Order::Burst(transfer) => sender::burst(state, transfer)?,
         Order::Drain(transfer) => receiver::drain(state, transfer)?,
-        Order::Charge => Report::Charge { bytes: u64::from(udp(state)?.memory_info()?.receive_used_bytes) },
+        Order::Charge => {
+            Report::Charge { bytes: u64::from(udp(state)?.memory_info()?.receive_used_bytes) }
+        }
         Order::SendPaced(transfer) => sender::paced(state, transfer)?,
         Order::ReceivePaced(transfer) => receiver::paced(state, transfer)?,
         Order::LoadClip { clip } => {
@@ -123,7 +130,11 @@ pub(crate) fn udp(state: &State) -> Result<&UdpSocket, BenchError> {
 }
 
 pub(crate) fn not_open(what: &str) -> BenchError {
-    BenchError::Worker { worker: "worker".into(), task: "use a socket".into(), reason: format!("{what} is not open") }
+    BenchError::Worker {
+        worker: "worker".into(),
+        task: "use a socket".into(),
+        reason: format!("{what} is not open"),
+    }
 }
 
 /// Longest wait inside one socket call, so that a worker looks up from time to time.

@@ -1,3 +1,24 @@
-//! The bitpath command.
+//! The `bitpath` command: arguments to calls, results to the report.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "this crate is the one that prints")]
 
-fn main() {}
+mod arguments;
+mod command;
+mod failure;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::{Arguments, Command};
+
+fn main() -> ExitCode {
+    let outcome = match Arguments::parse().command {
+        Command::Study(wanted) => command::study::run(&wanted),
+        Command::Probe(wanted) => command::probe::run(&wanted),
+        Command::Simulate(wanted) => command::simulate::run(&wanted),
+        Command::Runs(wanted) => command::runs::run(&wanted),
+        Command::Worker => command::worker::run(),
+    };
+    outcome.unwrap_or_else(|failure| failure.show())
+}

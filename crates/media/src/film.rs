@@ -10,7 +10,9 @@ use crate::gop::GopModel;
 pub const MAX_FRAMES: usize = 60 * 86_400;
 
 /// How a frame was coded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 pub enum FrameKind {
     /// Intra: needs no other frame.
     I,
@@ -96,12 +98,20 @@ impl TryFrom<WrittenFilm> for Film {
 
     fn try_from(written: WrittenFilm) -> Result<Self, FilmError> {
         match written {
-            WrittenFilm { name, rate: Some(rate), frames: Some(frames), gop: None, length: None } => {
-                Self::new(&name, rate, frames)
-            }
-            WrittenFilm { name, rate: None, frames: None, gop: Some(gop), length: Some(length) } => {
-                gop.film(&name, length)
-            }
+            WrittenFilm {
+                name,
+                rate: Some(rate),
+                frames: Some(frames),
+                gop: None,
+                length: None,
+            } => Self::new(&name, rate, frames),
+            WrittenFilm {
+                name,
+                rate: None,
+                frames: None,
+                gop: Some(gop),
+                length: Some(length),
+            } => gop.film(&name, length),
             WrittenFilm { name, .. } => Err(FilmError::Written { name }),
         }
     }
@@ -192,7 +202,11 @@ impl Film {
 
     /// Mean bit rate at normal speed [b/s].
     #[must_use]
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a positive rate far below 2^64")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a positive rate far below 2^64"
+    )]
     pub fn bit_rate(&self) -> BitRate {
         BitRate((self.bytes().0 as f64 * 8.0 / self.seconds()).round() as u64)
     }

@@ -76,7 +76,8 @@ mod tests {
 
     #[test]
     fn the_study_s_group_is_one_four_ten() {
-        let letters: String = GopModel::video1().pattern().iter().map(|kind| kind.letter()).collect();
+        let letters: String =
+            GopModel::video1().pattern().iter().map(|kind| kind.letter()).collect();
         assert_eq!(letters, "IBBPBBPBBPBBPBB");
         let other = GopModel { p_frames: 5, b_frames: 11, ..GopModel::video1() };
         let film = other.film("video1", 17 * 3).unwrap();

@@ -16,8 +16,11 @@ const PACKETS: u64 = 1_000_000;
 const DELIVERED: u64 = 795_771;
 
 fn p3() -> Pipeline {
-    let scenario = Scenario::parse(include_str!("../../../scenarios/p3.toml")).expect("the golden case is sound");
-    let Subject::Pipeline(pipeline) = scenario.subject else { panic!("the golden case is a pipeline") };
+    let scenario = Scenario::parse(include_str!("../../../scenarios/p3.toml"))
+        .expect("the golden case is sound");
+    let Subject::Pipeline(pipeline) = scenario.subject else {
+        panic!("the golden case is a pipeline")
+    };
     Pipeline { packets: PACKETS, ..pipeline }
 }
 
@@ -25,7 +28,8 @@ fn p3() -> Pipeline {
 fn by_binary_heap() -> u64 {
     const ARRIVAL: u8 = 3;
     let (slots, service) = ([43, 140, 32], [900, 1300, 1000]);
-    let (mut held, mut blocked, mut served, mut delivered, mut offered) = ([0; 3], false, 0_u64, 0_u64, 0_u64);
+    let (mut held, mut blocked, mut served, mut delivered, mut offered) =
+        ([0; 3], false, 0_u64, 0_u64, 0_u64);
     let mut events = BinaryHeap::from([Reverse((0_u64, 0_u8, ARRIVAL))]);
     while let Some(Reverse((now, _, component))) = events.pop() {
         let mut entering = None;
@@ -62,7 +66,13 @@ fn by_binary_heap() -> u64 {
     delivered
 }
 
-fn push(events: &mut BinaryHeap<Reverse<(u64, u8, u8)>>, now: u64, stage: usize, service: u64, served: &mut u64) {
+fn push(
+    events: &mut BinaryHeap<Reverse<(u64, u8, u8)>>,
+    now: u64,
+    stage: usize,
+    service: u64,
+    served: &mut u64,
+) {
     let mut time = service;
     if stage == 2 {
         *served += 1;

@@ -29,6 +29,9 @@ const MIN_DURATION: Picos = Picos(1_000_000_000);
 /// Longest job: a day.
 const MAX_DURATION: Picos = Picos(86_400 * Picos::SECOND.0);
 
+/// Slowest link: below it a packet takes seconds.
+const MIN_RATE: BitRate = BitRate(1000);
+
 /// Fastest link: a hundred times the fastest of 2026.
 const MAX_RATE: BitRate = BitRate(100_000_000_000_000);
 
@@ -41,11 +44,15 @@ where
     D: Deserializer<'de>,
     T: Deserialize<'de> + PartialOrd + Display,
 {
-    let value = T::deserialize(deserializer)?;
+    checked(T::deserialize(deserializer)?, what, low, high).map_err(D::Error::custom)
+}
+
+/// The value, or what is allowed instead.
+fn checked<T: PartialOrd + Display>(value: T, what: &str, low: T, high: T) -> Result<T, String> {
     if value >= low && value <= high {
         Ok(value)
     } else {
-        Err(D::Error::custom(format!("{what} of {value} is out of range: allowed are {low} to {high}")))
+        Err(format!("{what} of {value} is out of range: allowed are {low} to {high}"))
     }
 }
 
@@ -73,7 +80,9 @@ pub(crate) fn message<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Byte
     within(deserializer, "a message", ByteCount(1), MAX_MESSAGE)
 }
 
-pub(crate) fn socket_buffer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ByteCount, D::Error> {
+pub(crate) fn socket_buffer<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<ByteCount, D::Error> {
     within(deserializer, "a socket buffer", MIN_SOCKET_BUFFER, MAX_BUFFER)
 }
 
@@ -85,18 +94,27 @@ pub(crate) fn speed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D
     within(deserializer, "a playing speed", 0.001, 100_000.0)
 }
 
-pub(crate) fn optional_rate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<BitRate>, D::Error> {
-    within(deserializer, "a rate", BitRate(1000), MAX_RATE).map(Some)
+pub(crate) fn optional_rate<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<BitRate>, D::Error> {
+    let rate = Option::<BitRate>::deserialize(deserializer)?;
+    rate.map(|rate| checked(rate, "a rate", MIN_RATE, MAX_RATE))
+        .transpose()
+        .map_err(D::Error::custom)
 }
 
 pub(crate) fn stages<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Stage>, D::Error> {
     let stages = Vec::<Stage>::deserialize(deserializer)?;
     if stages.is_empty() || stages.len() > MAX_STAGES {
         let count = stages.len();
-        return Err(D::Error::custom(format!("{count} stages are out of range: allowed are 1 to {MAX_STAGES}")));
+        return Err(D::Error::custom(format!(
+            "{count} stages are out of range: allowed are 1 to {MAX_STAGES}"
+        )));
     }
     if stages[0].when_full == WhenFull::Block {
-        return Err(D::Error::custom("the first stage has no stage before it to block: it must drop"));
+        return Err(D::Error::custom(
+            "the first stage has no stage before it to block: it must drop",
+        ));
     }
     Ok(stages)
 }

@@ -35,7 +35,9 @@ const MIN_FILM_MESSAGE: ByteCount = ByteCount(64);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JobError {
     /// A message that no datagram holds.
-    #[error("job {name}: a message of {message} does not fit a UDP datagram; at most {MAX_DATAGRAM}")]
+    #[error(
+        "job {name}: a message of {message} does not fit a UDP datagram; at most {MAX_DATAGRAM}"
+    )]
     Datagram {
         /// The job.
         name: String,
@@ -43,7 +45,9 @@ pub enum JobError {
         message: ByteCount,
     },
     /// A message that hardly holds a frame's header.
-    #[error("job {name}: a message of {message} is too small for a film's frames; at least {MIN_FILM_MESSAGE}")]
+    #[error(
+        "job {name}: a message of {message} is too small for a film's frames; at least {MIN_FILM_MESSAGE}"
+    )]
     Header {
         /// The job.
         name: String,
@@ -111,9 +115,23 @@ pub enum Work {
 impl Job {
     /// RAW with this message size: as much as possible, and nothing done with it.
     #[must_use]
-    pub fn raw(name: &str, transport: Transport, message: ByteCount, buffer: ByteCount, duration: Picos) -> Self {
+    pub fn raw(
+        name: &str,
+        transport: Transport,
+        message: ByteCount,
+        buffer: ByteCount,
+        duration: Picos,
+    ) -> Self {
         let work = Work::Raw { rate: None, process: NanosPerByte(0.0) };
-        Self { name: name.into(), transport, message, receive_buffer: buffer, send_buffer: buffer, duration, work }
+        Self {
+            name: name.into(),
+            transport,
+            message,
+            receive_buffer: buffer,
+            send_buffer: buffer,
+            duration,
+            work,
+        }
     }
 
     /// Why this job cannot be done, where two of its values do not go together.
@@ -139,12 +157,17 @@ impl Job {
 
     /// Frames that the sender sends in the job's time, none for raw data.
     #[must_use]
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded by the film's own bound")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "bounded by the film's own bound"
+    )]
     pub fn frames(&self) -> usize {
         match &self.work {
             Work::Raw { .. } => 0,
             Work::Mpeg { film, speed, .. } => {
-                let frames = (self.duration.as_secs_f64() * film.rate.per_second() * speed).floor() as usize;
+                let frames =
+                    (self.duration.as_secs_f64() * film.rate.per_second() * speed).floor() as usize;
                 frames.clamp(1, bitpath_media::film::MAX_FRAMES)
             }
         }

@@ -4,6 +4,7 @@
 
 pub mod answer;
 mod bounds;
+pub mod engine;
 pub mod host;
 pub mod job;
 pub mod link;

@@ -39,7 +39,11 @@ impl Link {
             Transport::Tcp => (52, 0),
         };
         let headers = (header + ETHERNET_HEADER) as f64 * packets.ceil();
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small positive count")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a small positive count"
+        )]
         ByteCount(message.0 + per_message + headers as u64)
     }
 }

@@ -10,16 +10,18 @@
 //! A receiver that sleeps in its read must be woken: the sender's core pays for that, and the
 //! receiver runs only a latency later. That coupling is why a fast receiver slows its sender.
 
+mod bound;
 mod costs;
 mod engine;
 mod gauge;
 mod outcome;
 mod socket_buffer;
 
+pub use bound::{Bound, bound};
 pub use costs::Costs;
 pub use engine::run;
 pub use gauge::Course;
-pub use outcome::{Drop, DropCause, Drops, Outcome, MAX_LOGGED_DROPS};
+pub use outcome::{Drop, DropCause, Drops, MAX_LOGGED_DROPS, Outcome};
 
 #[cfg(test)]
 pub(crate) mod tests;

@@ -134,7 +134,9 @@ impl Stage {
     #[must_use]
     pub fn mean_service(&self) -> f64 {
         let usual = self.service.0 as f64;
-        self.exception.map_or(usual, |exception| usual + (exception.service.0 as f64 - usual) / exception.every as f64)
+        self.exception.map_or(usual, |exception| {
+            usual + (exception.service.0 as f64 - usual) / exception.every as f64
+        })
     }
 }
 
@@ -145,7 +147,14 @@ pub(crate) mod tests {
 
     fn stage(name: &str, slots: usize, service: u64, when_full: WhenFull) -> Stage {
         let service = Picos::from_nanos(service);
-        Stage { name: name.into(), slots, service, distribution: Distribution::Constant, exception: None, when_full }
+        Stage {
+            name: name.into(),
+            slots,
+            service,
+            distribution: Distribution::Constant,
+            exception: None,
+            when_full,
+        }
     }
 
     /// The golden case P3 of model.md.
@@ -157,7 +166,10 @@ pub(crate) mod tests {
 
     /// A single queue with Poisson arrivals, exponential service of 1 us and `slots` places.
     fn m_m_1_k(load: f64, slots: usize) -> Pipeline {
-        let service = Stage { distribution: Distribution::Exponential, ..stage("queue", slots, 1000, WhenFull::Drop) };
+        let service = Stage {
+            distribution: Distribution::Exponential,
+            ..stage("queue", slots, 1000, WhenFull::Drop)
+        };
         let interval = Picos::from_nanos_f64(1000.0 / load);
         let arrivals = Arrivals { interval, distribution: Distribution::Exponential };
         Pipeline { packets: 4_000_000, arrivals, stages: vec![service] }

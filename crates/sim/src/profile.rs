@@ -9,8 +9,8 @@
 //! split where its bytes need more than one packet on the wire: fragmenting, or cutting segments,
 //! costs something once before it costs something for each.
 
-mod sourced;
 mod socket_memory;
+mod sourced;
 mod stack;
 
 pub use socket_memory::{PacketMemory, SocketMemory};
@@ -93,7 +93,11 @@ pub struct WakeCost {
 impl Wake {
     /// Costs of a wake-up after a sleep: sender, receiver, latency [ps].
     #[must_use]
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between two positive times")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between two positive times"
+    )]
     pub fn after(&self, slept: Picos) -> [u64; 3] {
         let (short, long) = (self.short.value.0, self.long.value.0.max(self.short.value.0 + 1));
         let depth = (slept.0.clamp(short, long) - short) as f64 / (long - short) as f64;
@@ -101,7 +105,11 @@ impl Wake {
             (a.value.0 as f64 + (b.value.0 as f64 - a.value.0 as f64) * depth) as u64
         };
         let (a, b) = (&self.after_short_sleep, &self.after_long_sleep);
-        [between(&a.sender, &b.sender), between(&a.receiver, &b.receiver), between(&a.latency, &b.latency)]
+        [
+            between(&a.sender, &b.sender),
+            between(&a.receiver, &b.receiver),
+            between(&a.latency, &b.latency),
+        ]
     }
 }
 

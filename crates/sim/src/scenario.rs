@@ -83,7 +83,11 @@ impl Scenario {
                 let interval = interval.filter(|interval| interval.0 > 0).unwrap_or(Picos::SECOND);
                 Subject::Host(Box::new(HostScenario { host, job, link, interval }))
             }
-            _ => return Err(general("a scenario has either a [pipeline], or a [host] and a [job] and perhaps a [link]")),
+            _ => {
+                return Err(general(
+                    "a scenario has either a [pipeline], or a [host] and a [job] and perhaps a [link]",
+                ));
+            }
         };
         if let Subject::Host(scenario) = &subject {
             scenario.job.check().map_err(|error| general(&error.to_string()))?;
@@ -145,18 +149,28 @@ mod tests {
         let (message, place) = mistake("\"900 ns\"", "\"900 MB\"");
         assert!(message.contains("the unit is one of s, ms, us, ns, ps"), "{message}");
         assert_eq!(place, "\"900 MB\"");
-        for (value, named) in [("0", "of 0 is out of range"), ("-3", "-3"), ("99999999999", "allowed are 1 to 16777216")] {
+        for (value, named) in [
+            ("0", "of 0 is out of range"),
+            ("-3", "-3"),
+            ("99999999999", "allowed are 1 to 16777216"),
+        ] {
             let (message, place) = mistake("slots = 43", &format!("slots = {value}"));
             assert!(message.contains(named), "{message}");
             assert_eq!(place, value);
         }
-        assert!(mistake("interval = \"1200 ns\"", "interval = 1200").0.contains("in quotes with a unit"));
+        assert!(
+            mistake("interval = \"1200 ns\"", "interval = 1200")
+                .0
+                .contains("in quotes with a unit")
+        );
         assert!(mistake("when_full = \"drop\"", "when_full = \"block\"").0.contains("must drop"));
     }
 
     #[test]
     fn a_file_of_nothing_says_what_it_needs() {
-        assert!(Scenario::parse("title = \"a\"").unwrap_err().message.contains("either a [pipeline]"));
+        assert!(
+            Scenario::parse("title = \"a\"").unwrap_err().message.contains("either a [pipeline]")
+        );
     }
 
     #[test]

@@ -24,15 +24,24 @@ const ENOUGH_FRAMES: usize = 8;
 ///
 /// # Errors
 /// Those of the worker; a clip that cannot be decoded.
-pub fn pass(bed: &mut Testbed, sampler: &mut Sampler, clip: &Path) -> Result<Vec<FrameTime>, BenchError> {
+pub fn pass(
+    bed: &mut Testbed,
+    sampler: &mut Sampler,
+    clip: &Path,
+) -> Result<Vec<FrameTime>, BenchError> {
     let order = Order::Decode { clip: clip.to_owned() };
-    let (times, beside) = sampler.beside(bed, |bed| match bed.ask(Side::Receiver, &order, PASS_PATIENCE)? {
-        Report::Decoded(times) => Ok(times),
-        report => Err(unexpected(Side::Receiver, &order, &report)),
-    })?;
+    let (times, beside) =
+        sampler.beside(bed, |bed| match bed.ask(Side::Receiver, &order, PASS_PATIENCE)? {
+            Report::Decoded(times) => Ok(times),
+            report => Err(unexpected(Side::Receiver, &order, &report)),
+        })?;
     let total = |frames: &[&FrameTime]| {
         frames.iter().fold((0.0, 0.0, 0.0), |(bytes, cycles, nanos), frame| {
-            (bytes + f64::from(frame.bytes), cycles + frame.tsc_cycles as f64, nanos + frame.cpu_ns as f64)
+            (
+                bytes + f64::from(frame.bytes),
+                cycles + frame.tsc_cycles as f64,
+                nanos + frame.cpu_ns as f64,
+            )
         })
     };
     let all: Vec<&FrameTime> = times.iter().collect();
@@ -43,10 +52,22 @@ pub fn pass(bed: &mut Testbed, sampler: &mut Sampler, clip: &Path) -> Result<Vec
     for (kind, frames) in groups.iter().filter(|(_, frames)| !frames.is_empty()) {
         let (bytes, cycles, nanos) = total(frames);
         let frame = labels([("frame", kind)]);
-        sampler.add("decode.cycles_per_byte", &frame, Unit::TscCyclesPerByte, cycles / bytes, &beside);
+        sampler.add(
+            "decode.cycles_per_byte",
+            &frame,
+            Unit::TscCyclesPerByte,
+            cycles / bytes,
+            &beside,
+        );
         sampler.add("decode.frames", &frame, Unit::Frames, frames.len() as f64, &beside);
         if *kind == "all" {
-            sampler.add("decode.frame_rate", &frame, Unit::FramesPerSecond, frames.len() as f64 / nanos * 1e9, &beside);
+            sampler.add(
+                "decode.frame_rate",
+                &frame,
+                Unit::FramesPerSecond,
+                frames.len() as f64 / nanos * 1e9,
+                &beside,
+            );
         }
     }
     Ok(times)
@@ -66,13 +87,21 @@ pub fn fit(name: &str, passes: &[Vec<FrameTime>], run: &str) -> Result<DecodeCos
         let Some(first) = rounds.first().filter(|round| !round.is_empty()) else { continue };
         // Too few frames tell no slope: then a byte costs the same in all of them.
         let term = |time: &FrameTime| {
-            if first.len() < ENOUGH_FRAMES { vec![f64::from(time.bytes)] } else { vec![1.0, f64::from(time.bytes)] }
+            if first.len() < ENOUGH_FRAMES {
+                vec![f64::from(time.bytes)]
+            } else {
+                vec![1.0, f64::from(time.bytes)]
+            }
         };
         let terms: Vec<Vec<f64>> = first.iter().map(term).collect();
-        let costs: Vec<Vec<f64>> =
-            rounds.iter().map(|round| round.iter().map(|time| time.cpu_ns as f64).collect()).collect();
-        let fit = fit_nonnegative(&terms, &costs)
-            .map_err(|source| BenchError::Fit { what: format!("{}-frames of {name}", kind.letter()), source })?;
+        let costs: Vec<Vec<f64>> = rounds
+            .iter()
+            .map(|round| round.iter().map(|time| time.cpu_ns as f64).collect())
+            .collect();
+        let fit = fit_nonnegative(&terms, &costs).map_err(|source| BenchError::Fit {
+            what: format!("{}-frames of {name}", kind.letter()),
+            source,
+        })?;
         let (frame, byte) = match fit.coefficients.as_slice() {
             [byte] => (None, *byte),
             [frame, byte, ..] => (Some(*frame), *byte),
@@ -80,8 +109,19 @@ pub fn fit(name: &str, passes: &[Vec<FrameTime>], run: &str) -> Result<DecodeCos
         };
         let nanos = |value: f64| Picos::from_nanos_f64(value);
         let per_frame = frame.map_or_else(
-            || Sourced::assumed(Picos(0), "too few frames of this kind to tell it from the bytes' share"),
-            |frame| Sourced::measured(nanos(frame.value), Some((nanos(frame.low), nanos(frame.high))), run),
+            || {
+                Sourced::assumed(
+                    Picos(0),
+                    "too few frames of this kind to tell it from the bytes' share",
+                )
+            },
+            |frame| {
+                Sourced::measured(
+                    nanos(frame.value),
+                    Some((nanos(frame.low), nanos(frame.high))),
+                    run,
+                )
+            },
         );
         let interval = (NanosPerByte(byte.low), NanosPerByte(byte.high));
         let per_byte = Sourced::measured(NanosPerByte(byte.value), Some(interval), run);

@@ -28,7 +28,9 @@ const SLEEP_NS: u64 = 200_000;
 pub fn measure(sampler: &mut Sampler, cpus: (usize, usize)) -> Result<(), BenchError> {
     let none = Labels::new();
     let clock_label = |name: &str| labels([("clock", name)]);
-    let mut nanos = |name: &str, labels: &Labels, values: &[f64]| sampler.add_alone(name, labels, Unit::Nanoseconds, values);
+    let mut nanos = |name: &str, labels: &Labels, values: &[f64]| {
+        sampler.add_alone(name, labels, Unit::Nanoseconds, values)
+    };
     nanos("clock.cost", &clock_label("monotonic"), &latency::clock_read_ns(SAMPLES, CALLS));
     nanos("clock.cost", &clock_label("thread-cpu"), &latency::thread_clock_read_ns(SAMPLES, CALLS));
     nanos("clock.cost", &clock_label("tsc"), &latency::tsc_read_ns(SAMPLES, CALLS));

@@ -2,8 +2,8 @@
 
 use std::hint::black_box;
 
-use bitpath_measure::series::labels;
 use bitpath_measure::Unit;
+use bitpath_measure::series::labels;
 use bitpath_platform::clock::monotonic_ns;
 use bitpath_platform::memory::{self, Buffer};
 

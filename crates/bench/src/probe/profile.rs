@@ -1,12 +1,12 @@
 //! From samples to the host profile: fits with their intervals, every value with its source.
 
+use bitpath_measure::run::Figure;
 use bitpath_measure::series::labels;
 use bitpath_measure::statistics::{Fit, Method, estimate, fit_nonnegative};
 use bitpath_measure::{ByteCount, ByteRate, Estimate, Hertz, Labels, Picos, Run, Unit};
-use bitpath_measure::run::Figure;
 use bitpath_sim::profile::{
-    CallCost, CallSize, CopyBandwidth, Cpu, DecodeCost, Directions, HostProfile, NanosPerByte, Path, Side, SocketMemory, Sourced,
-    Stack, Transport, Wake, WakeCost,
+    CallCost, CallSize, CopyBandwidth, Cpu, DecodeCost, Directions, HostProfile, NanosPerByte,
+    Path, Side, SocketMemory, Sourced, Stack, Transport, Wake, WakeCost,
 };
 
 use super::{memory, stack, wake};
@@ -37,7 +37,12 @@ const LONG_SLEEP: Picos = Picos::from_nanos(25_000);
 ///
 /// # Errors
 /// When a cost cannot be fitted.
-pub fn build(bed: &Testbed, sampler: &Sampler, facts: Facts<'_>, record: &mut Run) -> Result<HostProfile, BenchError> {
+pub fn build(
+    bed: &Testbed,
+    sampler: &Sampler,
+    facts: Facts<'_>,
+    record: &mut Run,
+) -> Result<HostProfile, BenchError> {
     let run = facts.run;
     let none = Labels::new();
     let time = |name: &str, labels: &Labels| sourced_time(sampler, name, labels, run);
@@ -48,7 +53,12 @@ pub fn build(bed: &Testbed, sampler: &Sampler, facts: Facts<'_>, record: &mut Ru
         cpu: Cpu {
             cores,
             clock: clock.map_or_else(
-                || Sourced::assumed(Hertz(1e9), "no invariant time stamp counter: cycles are nanoseconds"),
+                || {
+                    Sourced::assumed(
+                        Hertz(1e9),
+                        "no invariant time stamp counter: cycles are nanoseconds",
+                    )
+                },
                 |hz| Sourced::measured(Hertz(hz), None, run),
             ),
             system_call: time("syscall.cost", &none),
@@ -65,7 +75,10 @@ pub fn build(bed: &Testbed, sampler: &Sampler, facts: Facts<'_>, record: &mut Ru
         path: Path {
             kind: bed.path(),
             mtu: Sourced::measured(bed.mtu(), None, run),
-            softirq_per_packet: Sourced::assumed(Picos(0), "part of the send cost: the path runs it in the sender's call"),
+            softirq_per_packet: Sourced::assumed(
+                Picos(0),
+                "part of the send cost: the path runs it in the sender's call",
+            ),
             softirq_on: Side::Sender,
             ring: None,
             line_rate: None,
@@ -88,12 +101,16 @@ fn sourced_time(sampler: &Sampler, name: &str, labels: &Labels, run: &str) -> So
     let nanos = Picos::from_nanos_f64;
     median_of(sampler, name, labels).map_or_else(
         || Sourced::assumed(Picos(0), &format!("{name} was not measured")),
-        |found| Sourced::measured(nanos(found.value), Some((nanos(found.low), nanos(found.high))), run),
+        |found| {
+            Sourced::measured(nanos(found.value), Some((nanos(found.low), nanos(found.high))), run)
+        },
     )
 }
 
 fn wake_cost(sampler: &Sampler, sleep: &str, run: &str) -> WakeCost {
-    let time = |what: &str| sourced_time(sampler, &format!("stack.wake.{what}"), &wake::sleep_labels(sleep), run);
+    let time = |what: &str| {
+        sourced_time(sampler, &format!("stack.wake.{what}"), &wake::sleep_labels(sleep), run)
+    };
     WakeCost { sender: time("sender"), receiver: time("receiver"), latency: time("latency") }
 }
 
@@ -108,7 +125,13 @@ fn copy(sampler: &Sampler, run: &str) -> Vec<CopyBandwidth> {
     memory::WORKING_SETS.into_iter().filter_map(point).collect()
 }
 
-fn directions(bed: &Testbed, sampler: &Sampler, transport: Transport, run: &str, record: &mut Run) -> Result<Directions, BenchError> {
+fn directions(
+    bed: &Testbed,
+    sampler: &Sampler,
+    transport: Transport,
+    run: &str,
+    record: &mut Run,
+) -> Result<Directions, BenchError> {
     Ok(Directions {
         send: call_cost(bed, sampler, transport, "send", run, record)?,
         receive: call_cost(bed, sampler, transport, "receive", run, record)?,
@@ -134,17 +157,28 @@ fn call_cost(
         .map(|bytes| sampler.values("stack.cost", &stack::cost_labels(transport, side, *bytes)))
         .collect();
     let rounds = series.iter().map(Vec::len).min().unwrap_or(0);
-    let rounds: Vec<Vec<f64>> = (0..rounds).map(|round| series.iter().map(|values| values[round]).collect()).collect();
+    let rounds: Vec<Vec<f64>> =
+        (0..rounds).map(|round| series.iter().map(|values| values[round]).collect()).collect();
     let what = format!("{} {side}", transport.name());
-    let fit = fit_nonnegative(&terms, &rounds).map_err(|source| BenchError::Fit { what, source })?;
+    let fit =
+        fit_nonnegative(&terms, &rounds).map_err(|source| BenchError::Fit { what, source })?;
     keep_fit(&fit, transport, side, record);
     let [call, packet, split, byte] = [0, 1, 2, 3].map(|term| fit.coefficients[term]);
     let time = |found: Estimate| {
         let nanos = Picos::from_nanos_f64;
         Sourced::measured(nanos(found.value), Some((nanos(found.low), nanos(found.high))), run)
     };
-    let per_byte = Sourced::measured(NanosPerByte(byte.value), Some((NanosPerByte(byte.low), NanosPerByte(byte.high))), run);
-    Ok(CallCost { per_call: time(call), per_packet: time(packet), per_split: time(split), per_byte })
+    let per_byte = Sourced::measured(
+        NanosPerByte(byte.value),
+        Some((NanosPerByte(byte.low), NanosPerByte(byte.high))),
+        run,
+    );
+    Ok(CallCost {
+        per_call: time(call),
+        per_packet: time(packet),
+        per_split: time(split),
+        per_byte,
+    })
 }
 
 fn sizes_of(transport: Transport) -> [usize; 8] {
@@ -163,8 +197,18 @@ fn keep_fit(fit: &Fit, transport: Transport, side: &str, record: &mut Run) {
     ];
     let labels = labels([("transport", transport.name()), ("side", side)]);
     for ((name, unit), estimate) in names.into_iter().zip(&fit.coefficients) {
-        record.figures.push(Figure { name: name.into(), labels: labels.clone(), unit, estimate: *estimate });
+        record.figures.push(Figure {
+            name: name.into(),
+            labels: labels.clone(),
+            unit,
+            estimate: *estimate,
+        });
     }
     let residual = Estimate::single(fit.median_residual);
-    record.figures.push(Figure { name: "stack.fit.residual".into(), labels, unit: Unit::Ratio, estimate: residual });
+    record.figures.push(Figure {
+        name: "stack.fit.residual".into(),
+        labels,
+        unit: Unit::Ratio,
+        estimate: residual,
+    });
 }

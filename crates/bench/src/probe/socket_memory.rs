@@ -11,7 +11,8 @@ use crate::worker::{Order, Report, TransferOrder};
 /// Payloads that are read [B]: dense below one packet, where the allocator's classes lie, and by
 /// fragments above.
 fn payloads() -> Vec<usize> {
-    let mut payloads: Vec<usize> = (0..=46).map(|step| 1 + step * 32).filter(|bytes| *bytes < 1472).collect();
+    let mut payloads: Vec<usize> =
+        (0..=46).map(|step| 1 + step * 32).filter(|bytes| *bytes < 1472).collect();
     payloads.extend([1472, 1473, 2952, 4096, 5912, 8192, 11_832, 16_384, 32_768, 49_152, 65_507]);
     payloads
 }
@@ -24,7 +25,8 @@ pub fn measure(bed: &mut Testbed, run: &str) -> Result<SocketMemory, BenchError>
     bed.open_udp(PROBE_BUFFERS)?;
     let mut packets: Vec<PacketMemory> = Vec::new();
     for message_bytes in payloads() {
-        let order = TransferOrder { transport: Transport::Udp, message_bytes, messages: 1, gap_ns: 0 };
+        let order =
+            TransferOrder { transport: Transport::Udp, message_bytes, messages: 1, gap_ns: 0 };
         bed.ask(Side::Sender, &Order::Burst(order), ANSWER_PATIENCE)?;
         let charge = match bed.ask(Side::Receiver, &Order::Charge, ANSWER_PATIENCE)? {
             Report::Charge { bytes } => ByteCount(bytes),

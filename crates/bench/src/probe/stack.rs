@@ -44,16 +44,29 @@ const SLICE_PATIENCE: Duration = Duration::from_secs(20);
 /// Labels of one cost.
 #[must_use]
 pub fn cost_labels(transport: Transport, side: &str, message_bytes: usize) -> Labels {
-    labels([("transport", transport.name()), ("side", side), ("message_bytes", &message_bytes.to_string())])
+    labels([
+        ("transport", transport.name()),
+        ("side", side),
+        ("message_bytes", &message_bytes.to_string()),
+    ])
 }
 
 /// One slice of UDP at one size: both sides' processor time a message.
 ///
 /// # Errors
 /// Those of the workers.
-pub fn udp_slice(bed: &mut Testbed, sampler: &mut Sampler, message_bytes: usize, charge: u64) -> Result<(), BenchError> {
+pub fn udp_slice(
+    bed: &mut Testbed,
+    sampler: &mut Sampler,
+    message_bytes: usize,
+    charge: u64,
+) -> Result<(), BenchError> {
     let booked = PROBE_BUFFERS.receive as f64 * 2.0;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small positive count")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a small positive count"
+    )]
     let fitting = (booked * BURST_SHARE / charge.max(1) as f64) as u64;
     let messages = fitting.clamp(1, MAX_BURST);
     let order = TransferOrder { transport: Transport::Udp, message_bytes, messages, gap_ns: 0 };
@@ -67,7 +80,13 @@ pub fn udp_slice(bed: &mut Testbed, sampler: &mut Sampler, message_bytes: usize,
     })?;
     for (side, used) in [("send", sent), ("receive", received)] {
         let cost = used.cpu_ns as f64 / used.calls.max(1) as f64;
-        sampler.add("stack.cost", &cost_labels(Transport::Udp, side, message_bytes), Unit::Nanoseconds, cost, &beside);
+        sampler.add(
+            "stack.cost",
+            &cost_labels(Transport::Udp, side, message_bytes),
+            Unit::Nanoseconds,
+            cost,
+            &beside,
+        );
     }
     Ok(())
 }
@@ -78,11 +97,20 @@ pub fn udp_slice(bed: &mut Testbed, sampler: &mut Sampler, message_bytes: usize,
 ///
 /// # Errors
 /// Those of the workers.
-pub fn tcp_slice(bed: &mut Testbed, sampler: &mut Sampler, message_bytes: usize) -> Result<(), BenchError> {
+pub fn tcp_slice(
+    bed: &mut Testbed,
+    sampler: &mut Sampler,
+    message_bytes: usize,
+) -> Result<(), BenchError> {
     let send_labels = cost_labels(Transport::Tcp, "send", message_bytes);
     // Before the first slice the cost is not known: a guess that errs towards a short slice.
-    let expected = sampler.median("stack.cost", &send_labels).unwrap_or(1000.0 + message_bytes as f64);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small positive count")]
+    let expected =
+        sampler.median("stack.cost", &send_labels).unwrap_or(1000.0 + message_bytes as f64);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a small positive count"
+    )]
     let messages = (STREAM_SLICE_NS / expected).max(16.0) as u64;
     let order = TransferOrder { transport: Transport::Tcp, message_bytes, messages, gap_ns: 0 };
     let ((sent, received), beside) = sampler.beside(bed, |bed| {
@@ -93,7 +121,13 @@ pub fn tcp_slice(bed: &mut Testbed, sampler: &mut Sampler, message_bytes: usize)
     })?;
     for (side, used) in [("send", sent), ("receive", received)] {
         let cost = used.cpu_ns as f64 / messages as f64;
-        sampler.add("stack.cost", &cost_labels(Transport::Tcp, side, message_bytes), Unit::Nanoseconds, cost, &beside);
+        sampler.add(
+            "stack.cost",
+            &cost_labels(Transport::Tcp, side, message_bytes),
+            Unit::Nanoseconds,
+            cost,
+            &beside,
+        );
     }
     Ok(())
 }

@@ -11,8 +11,8 @@
 
 use std::time::Duration;
 
-use bitpath_measure::statistics::median;
 use bitpath_measure::series::labels;
+use bitpath_measure::statistics::median;
 use bitpath_measure::{Labels, Unit};
 use bitpath_sim::profile::{Side, Transport};
 
@@ -44,8 +44,18 @@ pub fn sleep_labels(sleep: &str) -> Labels {
 ///
 /// # Errors
 /// Those of the workers.
-pub fn long_slice(bed: &mut Testbed, sampler: &mut Sampler, send_ns: f64, receive_ns: f64) -> Result<(), BenchError> {
-    let order = TransferOrder { transport: Transport::Udp, message_bytes: WAKE_MESSAGE, messages: MESSAGES, gap_ns: LONG_GAP_NS };
+pub fn long_slice(
+    bed: &mut Testbed,
+    sampler: &mut Sampler,
+    send_ns: f64,
+    receive_ns: f64,
+) -> Result<(), BenchError> {
+    let order = TransferOrder {
+        transport: Transport::Udp,
+        message_bytes: WAKE_MESSAGE,
+        messages: MESSAGES,
+        gap_ns: LONG_GAP_NS,
+    };
     let (to_sender, to_receiver) = (Order::SendPaced(order), Order::ReceivePaced(order));
     let ((outgoing, woken), beside) = sampler.beside(bed, |bed| {
         match bed.ask_both(&to_sender, &to_receiver, Duration::from_secs(20))? {
@@ -58,7 +68,11 @@ pub fn long_slice(bed: &mut Testbed, sampler: &mut Sampler, send_ns: f64, receiv
     let messages = woken.at_ns.len().min(outgoing.len()) as f64;
     let sender: f64 = outgoing.iter().map(|call| call.took_ns as f64 - send_ns).sum();
     let receiver = woken.usage.cpu_ns as f64 - messages * receive_ns;
-    let ways: Vec<f64> = outgoing.iter().zip(&woken.at_ns).map(|(out, at)| at.saturating_sub(out.began_ns) as f64).collect();
+    let ways: Vec<f64> = outgoing
+        .iter()
+        .zip(&woken.at_ns)
+        .map(|(out, at)| at.saturating_sub(out.began_ns) as f64)
+        .collect();
     let latency = median(&ways).unwrap_or(0.0) - send_ns - receive_ns;
     keep(sampler, "long", [sender / sleeps, receiver / sleeps, latency], &beside);
     Ok(())
@@ -69,9 +83,18 @@ pub fn long_slice(bed: &mut Testbed, sampler: &mut Sampler, send_ns: f64, receiv
 ///
 /// # Errors
 /// Those of the workers.
-pub fn short_slice(bed: &mut Testbed, sampler: &mut Sampler, send_ns: f64, receive_ns: f64) -> Result<(), BenchError> {
-    let order =
-        TransferOrder { transport: Transport::Udp, message_bytes: WAKE_MESSAGE, messages: STREAM_MESSAGES, gap_ns: 0 };
+pub fn short_slice(
+    bed: &mut Testbed,
+    sampler: &mut Sampler,
+    send_ns: f64,
+    receive_ns: f64,
+) -> Result<(), BenchError> {
+    let order = TransferOrder {
+        transport: Transport::Udp,
+        message_bytes: WAKE_MESSAGE,
+        messages: STREAM_MESSAGES,
+        gap_ns: 0,
+    };
     let (to_sender, to_receiver) = (Order::Burst(order), Order::ReceivePaced(order));
     let ((sent, woken), beside) = sampler.beside(bed, |bed| {
         match bed.ask_both(&to_sender, &to_receiver, Duration::from_secs(20))? {
@@ -88,9 +111,20 @@ pub fn short_slice(bed: &mut Testbed, sampler: &mut Sampler, send_ns: f64, recei
     Ok(())
 }
 
-fn keep(sampler: &mut Sampler, sleep: &str, [sender, receiver, latency]: [f64; 3], beside: &Beside) {
+fn keep(
+    sampler: &mut Sampler,
+    sleep: &str,
+    [sender, receiver, latency]: [f64; 3],
+    beside: &Beside,
+) {
     let found = [("sender", sender), ("receiver", receiver), ("latency", latency)];
     for (what, nanos) in found {
-        sampler.add(&format!("stack.wake.{what}"), &sleep_labels(sleep), Unit::Nanoseconds, nanos.max(0.0), beside);
+        sampler.add(
+            &format!("stack.wake.{what}"),
+            &sleep_labels(sleep),
+            Unit::Nanoseconds,
+            nanos.max(0.0),
+            beside,
+        );
     }
 }

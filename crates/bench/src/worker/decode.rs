@@ -14,7 +14,8 @@ pub(super) fn times(clip: &Clip) -> Result<Report, BenchError> {
     for (index, frame) in clip.frames().iter().enumerate() {
         let (cpu_ns, cycles) = (clock::thread_cpu_ns(), clock::tsc());
         decoder.decode(clip.packet(index))?;
-        let tsc_cycles = clock::tsc().zip(cycles).map_or(0, |(after, before)| after.wrapping_sub(before));
+        let tsc_cycles =
+            clock::tsc().zip(cycles).map_or(0, |(after, before)| after.wrapping_sub(before));
         let cpu_ns = clock::thread_cpu_ns() - cpu_ns;
         times.push(FrameTime { kind: kind_of(frame.kind), bytes: frame.bytes, cpu_ns, tsc_cycles });
     }

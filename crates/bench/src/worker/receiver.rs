@@ -136,11 +136,17 @@ const LOOK_EVERY: u64 = 256;
 fn message_room(order: &JobOrder) -> usize {
     match order.job.transport {
         Transport::Udp => LARGEST_MESSAGE,
-        Transport::Tcp => usize::try_from(order.job.message.0).unwrap_or(LARGEST_MESSAGE).min(LARGEST_MESSAGE),
+        Transport::Tcp => {
+            usize::try_from(order.job.message.0).unwrap_or(LARGEST_MESSAGE).min(LARGEST_MESSAGE)
+        }
     }
 }
 
-fn receive(state: &State, transport: Transport, buffer: &mut [u8]) -> Result<Option<usize>, BenchError> {
+fn receive(
+    state: &State,
+    transport: Transport,
+    buffer: &mut [u8],
+) -> Result<Option<usize>, BenchError> {
     Ok(match transport {
         Transport::Udp => udp(state)?.receive(buffer)?,
         Transport::Tcp => stream::tcp(state)?.receive(buffer)?,
@@ -169,7 +175,11 @@ impl UserWork {
         })
     }
 
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a short positive time")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a short positive time"
+    )]
     fn take(&mut self, message: &[u8], received: &mut ReceivedJob) -> Result<(), BenchError> {
         match self {
             Self::Raw(process) => {

@@ -71,7 +71,13 @@ pub(super) fn burst(state: &State, order: TransferOrder) -> Result<Report, Bench
 }
 
 pub(super) fn slice_use(calls: u64, bytes: u64, used: &ThreadUsage) -> SliceUse {
-    SliceUse { calls, bytes, cpu_ns: used.cpu_ns, elapsed_ns: used.elapsed_ns, sleeps: used.voluntary_switches }
+    SliceUse {
+        calls,
+        bytes,
+        cpu_ns: used.cpu_ns,
+        elapsed_ns: used.elapsed_ns,
+        sleeps: used.voluntary_switches,
+    }
 }
 
 /// Sends messages a gap apart, busy in between so that this processor never sleeps.
@@ -99,7 +105,8 @@ pub(super) fn job(state: &mut State, order: &JobOrder) -> Result<Report, BenchEr
     sleep_until(order.start_ns);
     let before = ThreadUsage::now();
     let (mut messages, mut bytes) = (0, 0);
-    while let Some(message) = schedule.next((monotonic_ns().saturating_sub(order.start_ns)) * 1000) {
+    while let Some(message) = schedule.next((monotonic_ns().saturating_sub(order.start_ns)) * 1000)
+    {
         let due_ns = order.start_ns + message.due / 1000;
         if message.due > 0 && monotonic_ns() < due_ns {
             sleep_until(due_ns);
@@ -124,7 +131,8 @@ fn fill<'a>(buffer: &'a mut [u8], message: Message, clip: Option<&Clip>) -> &'a 
         let packet = clip.packet(message.frame % clip.frames().len());
         let frame = u32::try_from(message.frame).unwrap_or(u32::MAX);
         buffer[..4].copy_from_slice(&frame.to_be_bytes());
-        buffer[4..header].copy_from_slice(&u32::try_from(position).unwrap_or(u32::MAX).to_be_bytes());
+        buffer[4..header]
+            .copy_from_slice(&u32::try_from(position).unwrap_or(u32::MAX).to_be_bytes());
         buffer[header..length].copy_from_slice(&packet[position..position + length - header]);
     }
     &buffer[..length]

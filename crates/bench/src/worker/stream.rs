@@ -11,7 +11,11 @@ use crate::BenchError;
 /// Longest wait for a connection between two processes of one machine.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
 
-pub(super) fn listen(state: &mut State, address: SocketAddr, buffers: Buffers) -> Result<Report, BenchError> {
+pub(super) fn listen(
+    state: &mut State,
+    address: SocketAddr,
+    buffers: Buffers,
+) -> Result<Report, BenchError> {
     let listener = TcpListener::bind(address, &TcpOptions::system())?;
     // Before a connection is made: its window scale depends on the receive buffer.
     let (booked_receive, booked_send) = buffers.apply(&listener)?;

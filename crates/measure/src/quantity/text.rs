@@ -140,7 +140,8 @@ pub(super) fn write_integer(
     value: u64,
     scales: &[Scale],
 ) -> fmt::Result {
-    let exact = scales.iter().find(|scale| value >= scale.factor && value.is_multiple_of(scale.factor));
+    let exact =
+        scales.iter().find(|scale| value >= scale.factor && value.is_multiple_of(scale.factor));
     match exact.or_else(|| scales.last()) {
         Some(scale) => f.pad(&format!("{} {}", value / scale.factor, scale.unit)),
         None => f.pad(&value.to_string()),

@@ -63,13 +63,18 @@ pub fn fit_nonnegative(terms: &[Vec<f64>], rounds: &[Vec<f64>]) -> Result<Fit, F
     let mut random = ChaCha8Rng::seed_from_u64(SEED);
     let refits: Vec<Vec<f64>> = (0..REFITS)
         .map(|_| {
-            let drawn: Vec<usize> = all.iter().map(|_| random.random_range(0..rounds.len())).collect();
+            let drawn: Vec<usize> =
+                all.iter().map(|_| random.random_range(0..rounds.len())).collect();
             solve_nonnegative(terms, &medians(rounds, &drawn))
         })
         .collect();
-    let coefficients = (0..width).map(|term| with_interval(values[term], &refits, term, rounds.len())).collect();
-    let residuals: Vec<f64> =
-        terms.iter().zip(&typical).map(|(row, cost)| (dot(row, &values) / cost - 1.0).abs()).collect();
+    let coefficients =
+        (0..width).map(|term| with_interval(values[term], &refits, term, rounds.len())).collect();
+    let residuals: Vec<f64> = terms
+        .iter()
+        .zip(&typical)
+        .map(|(row, cost)| (dot(row, &values) / cost - 1.0).abs())
+        .collect();
     Ok(Fit { coefficients, median_residual: median(&residuals).unwrap_or(0.0) })
 }
 
@@ -82,7 +87,8 @@ const SEED: u64 = 0x0b17_9a74;
 /// The median cost of each row over the chosen rounds.
 fn medians(rounds: &[Vec<f64>], chosen: &[usize]) -> Vec<f64> {
     let rows = rounds.first().map_or(0, Vec::len);
-    let of_row = |row: usize| -> Vec<f64> { chosen.iter().map(|round| rounds[*round][row]).collect() };
+    let of_row =
+        |row: usize| -> Vec<f64> { chosen.iter().map(|round| rounds[*round][row]).collect() };
     (0..rows).map(|row| median(&of_row(row)).unwrap_or(f64::NAN)).collect()
 }
 

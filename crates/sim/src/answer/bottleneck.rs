@@ -38,7 +38,9 @@ pub fn find(scenario: &HostScenario) -> Bottleneck {
     let (throughput, loss) = worth(scenario);
     let mut found: Vec<(Parameter, Elasticity)> = Parameter::ALL
         .into_iter()
-        .filter_map(|parameter| Some((parameter, elasticity(scenario, parameter, throughput, loss)?)))
+        .filter_map(|parameter| {
+            Some((parameter, elasticity(scenario, parameter, throughput, loss)?))
+        })
         .collect();
     found.sort_by(|a, b| b.1.throughput.value.total_cmp(&a.1.throughput.value));
     // The job's own rate counts only where no resource does: to ask for less is no remedy.
@@ -46,10 +48,18 @@ pub fn find(scenario: &HostScenario) -> Bottleneck {
         *parameter != Parameter::JobRate && found.throughput.value > NEGLIGIBLE
     });
     let parameter = limiting.map_or(Parameter::JobRate, |(parameter, _)| *parameter);
-    Bottleneck { parameter, elasticities: found.into_iter().map(|(_, elasticity)| elasticity).collect() }
+    Bottleneck {
+        parameter,
+        elasticities: found.into_iter().map(|(_, elasticity)| elasticity).collect(),
+    }
 }
 
-fn elasticity(scenario: &HostScenario, parameter: Parameter, throughput: f64, loss: f64) -> Option<Elasticity> {
+fn elasticity(
+    scenario: &HostScenario,
+    parameter: Parameter,
+    throughput: f64,
+    loss: f64,
+) -> Option<Elasticity> {
     let mut of_throughput = Vec::new();
     let mut of_loss = Vec::new();
     for factor in FACTORS {
@@ -67,7 +77,9 @@ fn elasticity(scenario: &HostScenario, parameter: Parameter, throughput: f64, lo
 
 /// One of several values, with the range of all as its interval.
 fn ranged(value: f64, values: &[f64]) -> Estimate {
-    let (low, high) = values.iter().fold((value, value), |(low, high), value| (low.min(*value), high.max(*value)));
+    let (low, high) = values
+        .iter()
+        .fold((value, value), |(low, high), value| (low.min(*value), high.max(*value)));
     Estimate { value, low, high, confidence: 1.0, samples: values.len(), method: Method::Simulated }
 }
 

@@ -78,10 +78,14 @@ impl Parameter {
         let HostScenario { host, job, link, .. } = &mut improved;
         match self {
             Self::StackSend => cheaper_call(&mut host.stack.of_mut(job.transport).send, factor),
-            Self::StackReceive => cheaper_call(&mut host.stack.of_mut(job.transport).receive, factor),
+            Self::StackReceive => {
+                cheaper_call(&mut host.stack.of_mut(job.transport).receive, factor)
+            }
             Self::WakeUp => {
                 for wake in [&mut host.wake.after_short_sleep, &mut host.wake.after_long_sleep] {
-                    [&mut wake.sender, &mut wake.receiver, &mut wake.latency].map(|cost| cheaper(cost, factor));
+                    for cost in [&mut wake.sender, &mut wake.receiver, &mut wake.latency] {
+                        cheaper(cost, factor);
+                    }
                 }
             }
             Self::Decode => {
@@ -94,7 +98,9 @@ impl Parameter {
                 Work::Raw { process, .. } if process.0 > 0.0 => process.0 /= factor,
                 _ => return None,
             },
-            Self::KernelBuffer => job.receive_buffer = ByteCount(scaled(job.receive_buffer.0, factor)),
+            Self::KernelBuffer => {
+                job.receive_buffer = ByteCount(scaled(job.receive_buffer.0, factor))
+            }
             Self::LinkRate => link.rate = Some(BitRate(scaled(link.rate?.0, factor))),
             Self::JobRate => match &mut job.work {
                 Work::Raw { rate: Some(rate), .. } => rate.0 = scaled(rate.0, factor),
@@ -107,7 +113,9 @@ impl Parameter {
 }
 
 fn cheaper_call(cost: &mut CallCost, factor: f64) {
-    [&mut cost.per_call, &mut cost.per_packet, &mut cost.per_split].map(|cost| cheaper(cost, factor));
+    for cost in [&mut cost.per_call, &mut cost.per_packet, &mut cost.per_split] {
+        cheaper(cost, factor);
+    }
     cheaper_byte(&mut cost.per_byte, factor);
 }
 
@@ -124,7 +132,11 @@ fn cheaper_byte(cost: &mut Sourced<NanosPerByte>, factor: f64) {
     cost.value = NanosPerByte(cost.value.0 / factor);
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates at the largest value")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "`as` saturates at the largest value"
+)]
 fn scaled(value: u64, factor: f64) -> u64 {
     (value as f64 * factor).round() as u64
 }

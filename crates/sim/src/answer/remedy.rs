@@ -94,7 +94,10 @@ impl Remedy {
     /// Whether it changes only the job or the link, so that it can be tried on this host at once.
     #[must_use]
     pub fn can_be_tried(self) -> bool {
-        matches!(self, Self::HardwareDecoder | Self::SocketBuffer | Self::LargerMessages | Self::FasterLink)
+        matches!(
+            self,
+            Self::HardwareDecoder | Self::SocketBuffer | Self::LargerMessages | Self::FasterLink
+        )
     }
 
     /// The scenario with the remedy applied; none where there is nothing to apply it to.
@@ -144,9 +147,13 @@ impl Remedy {
 #[must_use]
 pub fn rank(scenario: &HostScenario) -> Vec<(Remedy, Ranked)> {
     let (before, _) = worth(scenario);
-    let gain = |remedy: Remedy| remedy.applied(scenario).map(|changed| worth(&changed).0.max(1.0) / before.max(1.0));
-    let mut ranked: Vec<(Remedy, Ranked)> =
-        Remedy::ALL.into_iter().filter_map(|remedy| Some((remedy, ranked(remedy, gain(remedy)?)))).collect();
+    let gain = |remedy: Remedy| {
+        remedy.applied(scenario).map(|changed| worth(&changed).0.max(1.0) / before.max(1.0))
+    };
+    let mut ranked: Vec<(Remedy, Ranked)> = Remedy::ALL
+        .into_iter()
+        .filter_map(|remedy| Some((remedy, ranked(remedy, gain(remedy)?))))
+        .collect();
     ranked.sort_by(|a, b| b.1.predicted_gain.value.total_cmp(&a.1.predicted_gain.value));
     ranked
 }
@@ -222,7 +229,8 @@ mod tests {
     #[test]
     fn every_row_of_table_11_is_a_remedy() {
         let table = include_str!("../../../../data/published/remedies.csv");
-        let names: Vec<&str> = table.lines().skip(2).filter_map(|line| line.split(',').next()).collect();
+        let names: Vec<&str> =
+            table.lines().skip(2).filter_map(|line| line.split(',').next()).collect();
         assert_eq!(names.len(), 6);
         let covered = [
             Remedy::MemoryBanks,
@@ -234,7 +242,10 @@ mod tests {
         ];
         for (name, remedy) in names.iter().zip(covered) {
             let word = name.split([' ', '-']).next().unwrap();
-            assert!(remedy.name().contains(word) || name.contains("cache"), "{name} is not {remedy:?}");
+            assert!(
+                remedy.name().contains(word) || name.contains("cache"),
+                "{name} is not {remedy:?}"
+            );
         }
     }
 }

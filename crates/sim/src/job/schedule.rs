@@ -60,7 +60,11 @@ impl<'a> Schedule<'a> {
     }
 
     /// Raw messages fall due in batches, one batch a tick of the pacing timer.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "times far below 2^53 ps x 2^11")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "times far below 2^53 ps x 2^11"
+    )]
     fn next_raw(&mut self, now: u64) -> Option<Message> {
         let exact = (self.index as f64 * self.interval) as u64;
         let due = exact - exact % PACE_TICK.0;
@@ -78,7 +82,8 @@ impl<'a> Schedule<'a> {
         let (frame, position) = (self.index, self.written);
         let left = u64::from(film.frames[frame % film.frames.len()].bytes) - position;
         let carried = left.min(self.job.message.0 - FRAME_HEADER.0);
-        (self.index, self.written) = if carried == left { (frame + 1, 0) } else { (frame, position + carried) };
+        (self.index, self.written) =
+            if carried == left { (frame + 1, 0) } else { (frame, position + carried) };
         let due = frame_time(film, frame, speed).0;
         Some(Message { due, bytes: carried + FRAME_HEADER.0, frame, position })
     }

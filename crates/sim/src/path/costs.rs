@@ -41,10 +41,13 @@ impl<'a> Costs<'a> {
     pub fn new(scenario: &'a HostScenario) -> Self {
         let HostScenario { host, job, link, .. } = scenario;
         let decode = match &job.work {
-            Work::Mpeg { film, software_decode: true, .. } => host.decode.iter().find(|cost| cost.clip == film.name),
+            Work::Mpeg { film, software_decode: true, .. } => {
+                host.decode.iter().find(|cost| cost.clip == film.name)
+            }
             _ => None,
         };
-        let nothing = MessageCost { send: 0, receive: 0, softirq: 0, link: 0, frame_bytes: 0, charge: 0 };
+        let nothing =
+            MessageCost { send: 0, receive: 0, softirq: 0, link: 0, frame_bytes: 0, charge: 0 };
         let mut costs = Self { host, job, link, decode, whole: nothing };
         costs.whole = costs.compute(job.message);
         costs
@@ -62,7 +65,11 @@ impl<'a> Costs<'a> {
         let packets = size.packets;
         let stack = self.host.stack.of(transport);
         let on_receiver = self.host.path.softirq_on == Side::Receiver;
-        let softirq = if on_receiver { self.host.path.softirq_per_packet.value.as_nanos_f64() * packets } else { 0.0 };
+        let softirq = if on_receiver {
+            self.host.path.softirq_per_packet.value.as_nanos_f64() * packets
+        } else {
+            0.0
+        };
         let frame_bytes = Link::frame_bytes(transport, bytes, packets);
         let rate = self.link.rate.or(self.host.path.line_rate.as_ref().map(|rate| rate.value));
         let charge = match transport {
@@ -105,7 +112,11 @@ impl<'a> Costs<'a> {
     /// The costs of a TCP stream were measured on a stream, its wake-ups within them.
     #[must_use]
     pub fn wake(&self, slept: u64) -> [u64; 3] {
-        if self.job.transport == Transport::Tcp { [0; 3] } else { self.host.wake.after(Picos(slept)) }
+        if self.job.transport == Transport::Tcp {
+            [0; 3]
+        } else {
+            self.host.wake.after(Picos(slept))
+        }
     }
 
     /// Processor time of one sleep until a given time [ps].
@@ -130,7 +141,8 @@ impl<'a> Costs<'a> {
     #[must_use]
     pub fn ring(&self) -> Option<usize> {
         let on_receiver = self.host.path.softirq_on == Side::Receiver;
-        on_receiver.then(|| self.host.path.ring.as_ref().map_or(usize::MAX, |ring| ring.value as usize))
+        on_receiver
+            .then(|| self.host.path.ring.as_ref().map_or(usize::MAX, |ring| ring.value as usize))
     }
 
     /// Whether the link has a rate.

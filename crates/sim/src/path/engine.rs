@@ -29,7 +29,8 @@ enum Component {
     Sender,
 }
 
-const COMPONENTS: [Component; 4] = [Component::Receiver, Component::Softirq, Component::Link, Component::Sender];
+const COMPONENTS: [Component; 4] =
+    [Component::Receiver, Component::Softirq, Component::Link, Component::Sender];
 
 /// What the sender is doing.
 #[derive(Clone, Copy, Debug)]
@@ -272,7 +273,10 @@ impl<'a> Engine<'a> {
     fn preempt(&mut self, cost: u64) {
         self.outcome.receiver_busy.0 += cost;
         let pending = self.next[Component::Receiver as usize];
-        let runs = matches!(self.receiving, Receiving::Calling(_) | Receiving::Working(_) | Receiving::Ready);
+        let runs = matches!(
+            self.receiving,
+            Receiving::Calling(_) | Receiving::Working(_) | Receiving::Ready
+        );
         if runs && pending != NEVER {
             self.at(Component::Receiver, pending + cost);
         }
@@ -369,7 +373,8 @@ impl<'a> Engine<'a> {
         let Work::Mpeg { film, speed, playout_delay, .. } = &self.scenario.job.work else {
             return self.read_next(now);
         };
-        self.outcome.useful_bytes += u64::from(film.frames[message.frame % film.frames.len()].bytes);
+        self.outcome.useful_bytes +=
+            u64::from(film.frames[message.frame % film.frames.len()].bytes);
         let due = frame_time(film, message.frame, *speed).0 + playout_delay.0;
         self.fates[message.frame] = if now <= due { Fate::OnTime } else { Fate::Late };
         if now >= due {

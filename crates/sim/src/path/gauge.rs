@@ -29,7 +29,14 @@ pub(super) struct Gauge {
 
 impl Gauge {
     pub(super) fn new(interval: u64) -> Self {
-        Self { interval: interval.max(1), level: 0, since: 0, area: 0, peak: 0, course: Course::default() }
+        Self {
+            interval: interval.max(1),
+            level: 0,
+            since: 0,
+            area: 0,
+            peak: 0,
+            course: Course::default(),
+        }
     }
 
     /// The level is `level` from `now` on.

@@ -1,7 +1,7 @@
 //! What became of a job on the path.
 
-use bitpath_measure::{Picos, Unit};
 use bitpath_measure::run::Timeline;
+use bitpath_measure::{Picos, Unit};
 use bitpath_media::Quality;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -145,12 +145,22 @@ impl Outcome {
             labels: bitpath_measure::series::labels([("scenario", scenario)]),
             unit,
             limit,
-            points: values.iter().enumerate().map(|(i, value)| (i as f64 * self.interval.as_secs_f64(), *value)).collect(),
+            points: values
+                .iter()
+                .enumerate()
+                .map(|(i, value)| (i as f64 * self.interval.as_secs_f64(), *value))
+                .collect(),
         };
         let peaks = |course: &Course| course.peak.iter().map(|peak| *peak as f64).collect();
-        let load = self.receiver_course.mean.iter().map(|thousandths| thousandths / 1000.0).collect();
+        let load =
+            self.receiver_course.mean.iter().map(|thousandths| thousandths / 1000.0).collect();
         vec![
-            line("kernel_buffer.used", Unit::Bytes, Some(receive_buffer_bytes as f64), peaks(&self.kernel_buffer)),
+            line(
+                "kernel_buffer.used",
+                Unit::Bytes,
+                Some(receive_buffer_bytes as f64),
+                peaks(&self.kernel_buffer),
+            ),
             line("user_buffer.used", Unit::Bytes, None, peaks(&self.user_buffer)),
             line("receiver.load", Unit::Ratio, Some(1.0), load),
         ]

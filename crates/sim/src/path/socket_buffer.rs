@@ -10,7 +10,6 @@ use std::collections::VecDeque;
 use crate::job::Message;
 use crate::profile::Transport;
 
-
 /// A message with the memory that is charged for it.
 pub(super) type Charged = (Message, u64);
 
@@ -55,7 +54,9 @@ impl SocketBuffer {
         let (message, charge) = self.queue.pop_front()?;
         self.private -= 1;
         self.withheld += charge;
-        let gives_back = self.transport == Transport::Tcp || self.private == 0 || self.withheld >= self.limit / 4;
+        let gives_back = self.transport == Transport::Tcp
+            || self.private == 0
+            || self.withheld >= self.limit / 4;
         if gives_back {
             self.charged -= self.withheld;
             self.withheld = 0;

@@ -12,7 +12,12 @@ use crate::profile::{NanosPerByte, Sourced, Transport};
 /// A host whose figures are round: 3000 ns to send, 500 ns to receive, no wake-up cost.
 pub(crate) fn scenario(job: Job) -> HostScenario {
     let host = toml::from_str(include_str!("../../tests/round-host.toml")).unwrap();
-    HostScenario { host, job, link: Link { queue: ByteCount(1 << 26), ..Link::default() }, interval: Picos(1_000_000_000) }
+    HostScenario {
+        host,
+        job,
+        link: Link { queue: ByteCount(1 << 26), ..Link::default() },
+        interval: Picos(1_000_000_000),
+    }
 }
 
 pub(crate) fn raw(message: u64) -> Job {
@@ -56,16 +61,26 @@ fn a_limited_link_holds_the_sender_back() {
     let outcome = run(&limited);
     // 1000 B frames at 100 Mb/s take 80 us.
     assert_eq!(outcome.drops.total(), 0);
-    assert!((outcome.throughput() / (958.0 * 8.0 / 80e-6) - 1.0).abs() < 0.02, "{}", outcome.throughput());
+    assert!(
+        (outcome.throughput() / (958.0 * 8.0 / 80e-6) - 1.0).abs() < 0.02,
+        "{}",
+        outcome.throughput()
+    );
 }
 
 #[test]
 fn waking_a_sleeping_receiver_slows_the_sender() {
     let mut waking = scenario(raw(1000));
     waking.host.wake.after_short_sleep.sender = Sourced::assumed(Picos::from_nanos(4000), "test");
-    waking.host.wake.after_short_sleep.latency = Sourced::assumed(Picos::from_nanos(12_000), "test");
+    waking.host.wake.after_short_sleep.latency =
+        Sourced::assumed(Picos::from_nanos(12_000), "test");
     let outcome = run(&waking);
-    assert!(outcome.sent < 300_000 && outcome.sleeps > 10_000, "{} {}", outcome.sent, outcome.sleeps);
+    assert!(
+        outcome.sent < 300_000 && outcome.sleeps > 10_000,
+        "{} {}",
+        outcome.sent,
+        outcome.sleeps
+    );
 }
 
 pub(crate) fn film(speed: f64, software_decode: bool) -> Job {

@@ -18,7 +18,8 @@ pub struct Bound {
 pub fn bound(pipeline: &Pipeline) -> Bound {
     let per_second = |picos: f64| 1e12 / picos;
     let arrivals = ("arrivals", per_second(pipeline.arrivals.interval.0 as f64));
-    let stages = pipeline.stages.iter().map(|stage| (stage.name.as_str(), per_second(stage.mean_service())));
+    let stages =
+        pipeline.stages.iter().map(|stage| (stage.name.as_str(), per_second(stage.mean_service())));
     let (binding, packets_per_second) =
         stages.fold(arrivals, |least, stage| if stage.1 < least.1 { stage } else { least });
     Bound { packets_per_second, binding: binding.into() }

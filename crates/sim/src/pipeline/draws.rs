@@ -28,13 +28,24 @@ impl Draws {
         Self::new(stage.service, stage.distribution, stage.exception, seed, index as u64 + 1)
     }
 
-    fn new(mean: Picos, distribution: Distribution, exception: Option<Exception>, seed: u64, stream: u64) -> Self {
+    fn new(
+        mean: Picos,
+        distribution: Distribution,
+        exception: Option<Exception>,
+        seed: u64,
+        stream: u64,
+    ) -> Self {
         let random = (distribution == Distribution::Exponential).then(|| {
             let mut random = ChaCha8Rng::seed_from_u64(seed);
             random.set_stream(stream);
             random
         });
-        Self { mean: mean.0, exception, until_exception: exception.map_or(u64::MAX, |e| e.every), random }
+        Self {
+            mean: mean.0,
+            exception,
+            until_exception: exception.map_or(u64::MAX, |e| e.every),
+            random,
+        }
     }
 
     /// The next time [ps].
@@ -59,7 +70,11 @@ impl Draws {
 }
 
 /// An exponential time of this mean [ps]; `libm` gives the same logarithm on every machine.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive and below 2^53 means")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "positive and below 2^53 means"
+)]
 fn exponential(random: &mut ChaCha8Rng, mean: u64) -> u64 {
     let uniform: f64 = random.random();
     (-libm::log1p(-uniform) * mean as f64) as u64

@@ -61,7 +61,12 @@ impl Engine {
             next,
             gaps: Draws::of_arrivals(&pipeline.arrivals, seed),
             packets_left: pipeline.packets,
-            outcome: Outcome { delivered: 0, drops: vec![0; stages.len()], finished: Picos(0), departure_sum: 0 },
+            outcome: Outcome {
+                delivered: 0,
+                drops: vec![0; stages.len()],
+                finished: Picos(0),
+                departure_sum: 0,
+            },
             stages,
         }
     }
@@ -141,24 +146,41 @@ mod tests {
     use proptest::prelude::*;
 
     fn any_stage() -> impl Strategy<Value = Stage> {
-        (1..6_usize, 1..400_u64, any::<bool>(), any::<bool>(), prop::option::of((1..9_u64, 1..900_u64))).prop_map(
-            |(slots, service, random, blocks, exception)| Stage {
+        (
+            1..6_usize,
+            1..400_u64,
+            any::<bool>(),
+            any::<bool>(),
+            prop::option::of((1..9_u64, 1..900_u64)),
+        )
+            .prop_map(|(slots, service, random, blocks, exception)| Stage {
                 name: "stage".into(),
                 slots,
                 service: Picos(service),
-                distribution: if random { Distribution::Exponential } else { Distribution::Constant },
-                exception: exception.map(|(every, service)| super::super::Exception { every, service: Picos(service) }),
+                distribution: if random {
+                    Distribution::Exponential
+                } else {
+                    Distribution::Constant
+                },
+                exception: exception.map(|(every, service)| super::super::Exception {
+                    every,
+                    service: Picos(service),
+                }),
                 when_full: if blocks { WhenFull::Block } else { WhenFull::Drop },
-            },
-        )
+            })
     }
 
     fn any_pipeline() -> impl Strategy<Value = Pipeline> {
         (1..400_u64, 1..300_u64, any::<bool>(), prop::collection::vec(any_stage(), 1..6)).prop_map(
             |(packets, interval, random, mut stages)| {
                 stages[0].when_full = WhenFull::Drop;
-                let distribution = if random { Distribution::Exponential } else { Distribution::Constant };
-                Pipeline { packets, arrivals: Arrivals { interval: Picos(interval), distribution }, stages }
+                let distribution =
+                    if random { Distribution::Exponential } else { Distribution::Constant };
+                Pipeline {
+                    packets,
+                    arrivals: Arrivals { interval: Picos(interval), distribution },
+                    stages,
+                }
             },
         )
     }

@@ -25,7 +25,12 @@ const CHUNK: usize = 2048;
 pub fn run(pipeline: &Pipeline, seed: u64) -> Outcome {
     let mut segments = segments(&pipeline.stages, seed);
     let mut gaps = Draws::of_arrivals(&pipeline.arrivals, seed);
-    let mut outcome = Outcome { delivered: 0, drops: vec![0; pipeline.stages.len()], finished: Picos(0), departure_sum: 0 };
+    let mut outcome = Outcome {
+        delivered: 0,
+        drops: vec![0; pipeline.stages.len()],
+        finished: Picos(0),
+        departure_sum: 0,
+    };
     let (mut times, mut now, mut left) = (Vec::with_capacity(CHUNK), 0, pipeline.packets);
     while left > 0 {
         let count = left.min(CHUNK as u64);
@@ -40,7 +45,8 @@ pub fn run(pipeline: &Pipeline, seed: u64) -> Outcome {
             outcome.drops[segment.first_stage] += (offered - times.len()) as u64;
         }
         outcome.delivered += times.len() as u64;
-        outcome.departure_sum = times.iter().fold(outcome.departure_sum, |sum, time| sum.wrapping_add(*time));
+        outcome.departure_sum =
+            times.iter().fold(outcome.departure_sum, |sum, time| sum.wrapping_add(*time));
         outcome.finished = times.last().map_or(outcome.finished, |time| Picos(*time));
         left -= count;
     }
@@ -70,7 +76,12 @@ fn segments(stages: &[Stage], seed: u64) -> Vec<Segment> {
         let lane = Lane { draws, ring: vec![0; stage.slots], position: 0, last: 0 };
         match segments.last_mut() {
             Some(segment) if stage.when_full == WhenFull::Block => segment.blocking.push(lane),
-            _ => segments.push(Segment { first_stage: index, entry: lane, blocking: Vec::new(), services: Vec::new() }),
+            _ => segments.push(Segment {
+                first_stage: index,
+                entry: lane,
+                blocking: Vec::new(),
+                services: Vec::new(),
+            }),
         }
     }
     segments
@@ -121,7 +132,12 @@ impl Lane {
 
     /// As [`Self::pass_before_chain`] with one blocking stage, whose service times are drawn a
     /// chunk ahead: unused ones are kept for the next chunk.
-    fn pass_before_one(&mut self, next: &mut Self, services: &mut Vec<u64>, times: &mut [u64]) -> usize {
+    fn pass_before_one(
+        &mut self,
+        next: &mut Self,
+        services: &mut Vec<u64>,
+        times: &mut [u64],
+    ) -> usize {
         while services.len() < times.len() {
             services.push(next.draws.next());
         }

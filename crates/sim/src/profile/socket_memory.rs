@@ -47,7 +47,10 @@ mod tests {
     #[test]
     fn charges_are_steps() {
         let read = [(100, 768), (700, 1280), (1472, 2304)];
-        let packets = read.map(|(payload, charge)| PacketMemory { payload: ByteCount(payload), charge: ByteCount(charge) });
+        let packets = read.map(|(payload, charge)| PacketMemory {
+            payload: ByteCount(payload),
+            charge: ByteCount(charge),
+        });
         let memory = SocketMemory { packets: packets.to_vec(), from: "test".into() };
         assert_eq!(memory.charge(ByteCount(1)), ByteCount(768));
         assert_eq!(memory.charge(ByteCount(701)), ByteCount(2304));

@@ -22,7 +22,9 @@ const TCP_HEADER: u64 = 32;
 const NAGLE_FILL: f64 = 2.0 / 3.0;
 
 /// A transport protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transport {
     /// Datagrams; what does not fit is lost.
@@ -139,7 +141,11 @@ impl CallSize {
     #[must_use]
     pub fn new(transport: Transport, bytes: ByteCount, mtu: ByteCount) -> Self {
         let split = transport.splits(bytes, mtu);
-        Self { packets: transport.packets(bytes, mtu), split: f64::from(u8::from(split)), bytes: bytes.0 as f64 }
+        Self {
+            packets: transport.packets(bytes, mtu),
+            split: f64::from(u8::from(split)),
+            bytes: bytes.0 as f64,
+        }
     }
 
     /// The factors in the order call, packet, split, byte.
@@ -156,7 +162,9 @@ impl CallCost {
         let per_packet = self.per_packet.value.as_nanos_f64() * size.packets;
         let per_split = self.per_split.value.as_nanos_f64() * size.split;
         let per_byte = self.per_byte.value.0 * size.bytes;
-        Picos::from_nanos_f64(self.per_call.value.as_nanos_f64() + per_packet + per_split + per_byte)
+        Picos::from_nanos_f64(
+            self.per_call.value.as_nanos_f64() + per_packet + per_split + per_byte,
+        )
     }
 }
 
@@ -185,7 +193,9 @@ impl FromStr for NanosPerByte {
         let number = text.trim().strip_suffix("ns/B").map(|number| number.trim().parse::<f64>());
         match number {
             Some(Ok(value)) if value.is_finite() && value >= 0.0 => Ok(Self(value)),
-            _ => Err(format!("`{text}` is not a time for a byte: write a number that is not negative, then ns/B")),
+            _ => Err(format!(
+                "`{text}` is not a time for a byte: write a number that is not negative, then ns/B"
+            )),
         }
     }
 }
@@ -219,7 +229,10 @@ mod tests {
     #[test]
     fn a_datagram_is_cut_into_fragments_of_1480_bytes() {
         let packets = |bytes| Transport::Udp.packets(ByteCount(bytes), ByteCount(1500));
-        assert_eq!([packets(1), packets(1472), packets(1473), packets(65_507)], [1.0, 1.0, 2.0, 45.0]);
+        assert_eq!(
+            [packets(1), packets(1472), packets(1473), packets(65_507)],
+            [1.0, 1.0, 2.0, 45.0]
+        );
         assert_eq!(Transport::Udp.packets(ByteCount(65_507), ByteCount(65_536)), 1.0);
     }
 
@@ -234,7 +247,12 @@ mod tests {
     fn costs_add_up() {
         let assumed = |nanos| Sourced::assumed(Picos::from_nanos(nanos), "test");
         let per_byte = Sourced::assumed(NanosPerByte(0.5), "test");
-        let cost = CallCost { per_call: assumed(100), per_packet: assumed(1000), per_split: assumed(50), per_byte };
+        let cost = CallCost {
+            per_call: assumed(100),
+            per_packet: assumed(1000),
+            per_split: assumed(50),
+            per_byte,
+        };
         let size = CallSize::new(Transport::Udp, ByteCount(2000), ByteCount(1500));
         assert_eq!(cost.of(size), Picos::from_nanos(3150));
     }

@@ -30,7 +30,12 @@ impl FrameReader {
         let Work::Mpeg { film, speed, software_decode, playout_delay } = &order.job.work else {
             return Err(crate::worker::not_open("a film"));
         };
-        let clip = order.clip.as_deref().filter(|_| *software_decode).map(|path| state.clip(path)).transpose()?;
+        let clip = order
+            .clip
+            .as_deref()
+            .filter(|_| *software_decode)
+            .map(|path| state.clip(path))
+            .transpose()?;
         let decoder = clip.map(|clip| Decoder::new(clip.parameters())).transpose()?;
         Ok(Self {
             bytes: vec![0; film.largest_frame() as usize],
@@ -79,7 +84,9 @@ impl FrameReader {
             self.undecodable += 1;
         }
         let now_ns = monotonic_ns();
-        let due_ns = self.start_ns + frame_time(&self.film, self.frame, self.speed).0 / 1000 + self.playout_delay_ns;
+        let due_ns = self.start_ns
+            + frame_time(&self.film, self.frame, self.speed).0 / 1000
+            + self.playout_delay_ns;
         self.fates[self.frame] = if now_ns <= due_ns { Fate::OnTime } else { Fate::Late };
         self.useful_bytes += whole as u64;
         self.last_done_ns = Some(now_ns);

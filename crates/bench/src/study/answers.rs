@@ -1,0 +1,205 @@
+//! What the study concludes, and the remedies that it really tries.
+
+use std::path::Path;
+
+use bitpath_measure::run::{Answer, Figure, JobAnswer, Remedy as Ranked, RemedyOutcome};
+use bitpath_measure::statistics::{Method, estimate};
+use bitpath_measure::{BitRate, ByteCount, Estimate, Run, Unit};
+use bitpath_platform::namespace::RateLimit;
+use bitpath_sim::answer::remedy::{self, Remedy};
+use bitpath_sim::answer::{Parameter, bottleneck};
+use bitpath_sim::host::HostScenario;
+use bitpath_sim::profile::{CallSize, HostProfile, Transport};
+
+use super::jobs::StudyJob;
+use super::rounds::Budget;
+use super::steps::Steps;
+use super::{checks, film_path};
+use crate::BenchError;
+use crate::clip::StudyClip;
+use crate::testbed::{Testbed, VETH_MTU};
+
+/// Payload of a full packet over UDP [B] (sysSIM table 1).
+const FULL_PAYLOAD: ByteCount = ByteCount(1472);
+
+/// Bytes that a full frame takes on the wire [B]: 1514 of frame, 4 of check sequence, 8 of
+/// preamble and 12 of gap (IEEE 802.3).
+const FULL_FRAME_ON_WIRE: f64 = 1538.0;
+
+/// Predicted gain from which a remedy is worth a try [ratio].
+const WORTH_A_TRY: f64 = 1.1;
+
+/// Bytes that a limited link sends at once [B]: ten full frames.
+const BURST: ByteCount = ByteCount(15_140);
+
+/// Answers for every job, tries remedies, and sums up in plain words.
+pub(super) fn give(
+    run: &mut Run,
+    bed: &mut Testbed,
+    scenarios: &[(StudyJob, HostScenario)],
+    clip: &StudyClip,
+    budget: &Budget,
+    steps: &mut Steps<'_>,
+) -> Result<(), BenchError> {
+    let mut jobs = Vec::new();
+    for (index, (job, scenario)) in scenarios.iter().enumerate() {
+        let mut answer = answer_for(scenario);
+        let film = job.is_film().then(|| film_path(clip));
+        if job.bound {
+            try_best(bed, scenario, film, budget, &mut answer.remedies)?;
+        }
+        jobs.push(answer);
+        steps.tell((index + 1) as f64 / scenarios.len() as f64);
+    }
+    let Some((_, first)) = scenarios.first() else { return Ok(()) };
+    let line_rate = line_rate(&first.host);
+    let sentences = sentences(run, &jobs, &line_rate, clip);
+    let figure = ("line_rate.full_frames", Unit::BitsPerSecond, line_rate);
+    let labels = checks::scenario_labels("one receiving core");
+    run.figures.push(Figure { name: figure.0.into(), labels, unit: figure.1, estimate: figure.2 });
+    run.answer = Some(Answer { sentences, jobs, line_rate_bits_per_second: line_rate });
+    Ok(())
+}
+
+fn answer_for(scenario: &HostScenario) -> JobAnswer {
+    let found = bottleneck::find(scenario);
+    JobAnswer {
+        scenario: scenario.job.name.clone(),
+        bottleneck: found.parameter.name().into(),
+        bottleneck_in_words: found.parameter.in_words().into(),
+        elasticities: found.elasticities,
+        remedies: remedy::rank(scenario).into_iter().map(|(_, ranked)| ranked).collect(),
+    }
+}
+
+/// Tries the first remedy of the list that can be tried and promises something.
+fn try_best(
+    bed: &mut Testbed,
+    scenario: &HostScenario,
+    film: Option<&Path>,
+    budget: &Budget,
+    remedies: &mut [Ranked],
+) -> Result<(), BenchError> {
+    let by_name =
+        |ranked: &Ranked| Remedy::ALL.into_iter().find(|remedy| remedy.name() == ranked.name);
+    let promising = remedies.iter_mut().find_map(|ranked| {
+        let remedy = by_name(ranked).filter(|remedy| remedy.can_be_tried())?;
+        (ranked.predicted_gain.value >= WORTH_A_TRY).then_some((remedy, ranked))
+    });
+    if let Some((remedy, ranked)) = promising
+        && let Some(gain) = try_remedy(bed, scenario, remedy, film, budget.remedy_pairs)?
+    {
+        ranked.outcome = RemedyOutcome::Measured { gain };
+    }
+    Ok(())
+}
+
+/// Applies a remedy on the real host: runs with and without it in turn, and the ratio of useful
+/// throughput pair by pair. None where there is nothing to apply it to.
+///
+/// # Errors
+/// Those of the workers, and of a link whose rate cannot be limited.
+pub fn try_remedy(
+    bed: &mut Testbed,
+    scenario: &HostScenario,
+    remedy: Remedy,
+    film: Option<&Path>,
+    pairs: usize,
+) -> Result<Option<Estimate>, BenchError> {
+    let Some(changed) = remedy.applied(scenario) else { return Ok(None) };
+    let mut ratios = Vec::new();
+    for _ in 0..pairs {
+        let before = on_link(bed, scenario, film)?;
+        let after = on_link(bed, &changed, film)?;
+        ratios.push(after.max(1.0) / before.max(1.0));
+    }
+    Ok(estimate(&ratios, Method::MedianBlockBootstrap))
+}
+
+/// Useful throughput of the scenario on the real host, its link limited as it says [b/s].
+fn on_link(
+    bed: &mut Testbed,
+    scenario: &HostScenario,
+    film: Option<&Path>,
+) -> Result<f64, BenchError> {
+    let Some(rate) = scenario.link.rate else {
+        return Ok(crate::job::run(bed, &scenario.job, film)?.goodput());
+    };
+    bed.limit_rate(Some(&RateLimit { rate, burst: BURST, queue: scenario.link.queue }))?;
+    let outcome = crate::job::run(bed, &scenario.job, film);
+    bed.limit_rate(None)?;
+    Ok(outcome?.goodput())
+}
+
+/// Line rate that one core serves with full frames [b/s].
+///
+/// On a path that runs the receive half of the stack in the sender's call, that half is not known
+/// apart. The value charges the core with both halves and is a lower bound; the upper end of the
+/// interval charges it with the receive call alone.
+fn line_rate(host: &HostProfile) -> Estimate {
+    let size = CallSize::new(Transport::Udp, FULL_PAYLOAD, VETH_MTU);
+    let send = host.stack.udp.send.of(size).as_nanos_f64();
+    let receive = host.stack.udp.receive.of(size).as_nanos_f64();
+    let rate = |nanos: f64| FULL_FRAME_ON_WIRE * 8.0 / nanos * 1e9;
+    let value = rate(send + receive);
+    Estimate {
+        value,
+        low: value,
+        high: rate(receive),
+        confidence: 1.0,
+        samples: 1,
+        method: Method::Simulated,
+    }
+}
+
+/// Four lines in plain words.
+fn sentences(run: &Run, jobs: &[JobAnswer], line_rate: &Estimate, clip: &StudyClip) -> Vec<String> {
+    let limited: Vec<&JobAnswer> =
+        jobs.iter().filter(|job| job.bottleneck != Parameter::JobRate.name()).collect();
+    let first = limited.first().map_or_else(
+        || "Nothing in this host limits any of the jobs.".to_owned(),
+        |job| {
+            format!(
+                "With as much raw data as possible over UDP, the bottleneck is {}.",
+                job.bottleneck_in_words
+            )
+        },
+    );
+    let decode = jobs.iter().find(|job| job.scenario == "mpeg-sw-fast");
+    let second = decode.map_or_else(String::new, |job| {
+        format!(
+            "Playing {} faster than it can be decoded, the bottleneck is {}.",
+            clip.film.name, job.bottleneck_in_words
+        )
+    });
+    let best = limited.first().and_then(|job| job.remedies.first().map(|remedy| (job, remedy)));
+    let third = best.map_or_else(String::new, |(job, remedy)| {
+        let measured = match &remedy.outcome {
+            RemedyOutcome::Measured { gain } => {
+                format!("; tried here, it made {:.2} times", gain.value)
+            }
+            _ => String::new(),
+        };
+        format!(
+            "What would free {} most is {}: {:.2} times the throughput is predicted{measured}.",
+            job.scenario, remedy.name, remedy.predicted_gain.value
+        )
+    });
+    let errors = checks::error_summary(run).map_or_else(String::new, |(median, worst)| {
+        format!(
+            " Predictions were off by {:.0} % in the median and {:.0} % at worst.",
+            median * 100.0,
+            worst * 100.0
+        )
+    });
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a positive rate, rounded to 10 Mb/s"
+    )]
+    let rounded = BitRate((line_rate.value / 1e7).round() as u64 * 10_000_000);
+    let fourth = format!(
+        "One core of this host serves a line of at least {rounded} with full frames.{errors}"
+    );
+    [first, second, third, fourth].into_iter().filter(|sentence| !sentence.is_empty()).collect()
+}

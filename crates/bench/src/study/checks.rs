@@ -1,0 +1,142 @@
+//! Predictions held against measurements, quantity by quantity.
+
+use bitpath_measure::run::Check;
+use bitpath_measure::series::labels;
+use bitpath_measure::statistics::{Method, estimate, median};
+use bitpath_measure::{Estimate, Pitfall, Run, Unit};
+use bitpath_sim::answer::Parameter;
+use bitpath_sim::host::HostScenario;
+use bitpath_sim::path::{self, Outcome};
+use bitpath_sim::profile::Transport;
+
+use super::jobs::StudyJob;
+use super::rounds::{Measured, job_labels};
+use crate::probe::stack;
+use crate::sampling::Sampler;
+
+/// Tolerated error of one quantity of one scenario [ratio].
+const TOLERANCE: f64 = 0.25;
+
+/// Load from which an error is taken relative to it [cores]; below, relative to one core.
+const LOW_LOAD: f64 = 0.1;
+
+/// Load of a sender that has no time to spare [cores].
+const BUSY: f64 = 0.9;
+
+/// The quantities of an outcome that are predicted and measured.
+pub(super) fn quantities(job: &StudyJob, outcome: &Outcome) -> Vec<(&'static str, Unit, f64)> {
+    let mut found = vec![
+        ("throughput", Unit::BitsPerSecond, outcome.throughput()),
+        ("receiver load", Unit::Cores, outcome.receiver_load()),
+        ("sender load", Unit::Cores, outcome.sender_load()),
+    ];
+    if job.job.transport == Transport::Udp {
+        found.push(("packets lost", Unit::Ratio, outcome.loss()));
+    }
+    if job.is_film() {
+        let frames = outcome.frames.frames().max(1) as f64;
+        found.push(("frames on time", Unit::Ratio, outcome.frames.on_time as f64 / frames));
+        found.push(("frames late", Unit::Ratio, outcome.frames.late as f64 / frames));
+        let gone = outcome.frames.lost + outcome.frames.broken;
+        found.push(("frames lost", Unit::Ratio, gone as f64 / frames));
+    }
+    found
+}
+
+/// Predicts every scenario, holds it against what was measured, and keeps the simulated courses.
+pub(super) fn hold(
+    run: &mut Run,
+    sampler: &Sampler,
+    scenarios: &[(StudyJob, HostScenario)],
+    measured: &Measured,
+) {
+    measured.doubts.iter().for_each(|doubt| run.doubt(doubt.clone()));
+    let uncertainty = cost_uncertainty(sampler);
+    for (job, scenario) in scenarios {
+        let predicted = path::run(scenario);
+        let cheap = path::run(&all_costs(scenario, 1.0 + uncertainty));
+        let dear = path::run(&all_costs(scenario, 1.0 / (1.0 + uncertainty)));
+        let [middle, cheap, dear] =
+            [&predicted, &cheap, &dear].map(|outcome| quantities(job, outcome));
+        for (index, (quantity, unit, value)) in middle.into_iter().enumerate() {
+            let (a, b) = (cheap[index].2, dear[index].2);
+            let predicted = Estimate {
+                low: value.min(a).min(b),
+                high: value.max(a).max(b),
+                method: Method::Simulated,
+                ..Estimate::single(value)
+            };
+            let values = sampler.values(&format!("job.{quantity}"), &job_labels(job));
+            let Some(measured) = estimate(&values, Method::MedianBlockBootstrap) else { continue };
+            run.checks.push(check(job, quantity, unit, predicted, measured));
+        }
+        run.timelines.extend(predicted.timelines(&job.job.name, job.job.receive_buffer.0));
+        if job.bound && predicted.sender_load() > BUSY && predicted.receiver_load() < BUSY {
+            run.doubt(Pitfall::SenderBound { scenario: job.job.name.clone() });
+        }
+    }
+}
+
+fn check(
+    job: &StudyJob,
+    quantity: &str,
+    unit: Unit,
+    predicted: Estimate,
+    measured: Estimate,
+) -> Check {
+    let relative = match unit {
+        Unit::BitsPerSecond => true,
+        Unit::Cores => measured.value >= LOW_LOAD,
+        _ => false,
+    };
+    Check {
+        scenario: job.job.name.clone(),
+        quantity: quantity.into(),
+        unit,
+        predicted,
+        measured,
+        reference: if relative { measured.value } else { 1.0 },
+        tolerance: TOLERANCE,
+        // Of a job that nothing limits, the rate says nothing, but its load still does.
+        bound: job.bound || unit == Unit::Cores,
+    }
+}
+
+/// Median relative half width of the probe's costs [ratio].
+fn cost_uncertainty(sampler: &Sampler) -> f64 {
+    let width = |transport: Transport, side: &str, bytes: usize| {
+        let values = sampler.values("stack.cost", &stack::cost_labels(transport, side, bytes));
+        estimate(&values, Method::MedianBlockBootstrap).map(|found| found.relative_half_width())
+    };
+    let mut widths = Vec::new();
+    for side in ["send", "receive"] {
+        widths.extend(
+            stack::UDP_SIZES.iter().filter_map(|bytes| width(Transport::Udp, side, *bytes)),
+        );
+        widths.extend(
+            stack::TCP_SIZES.iter().filter_map(|bytes| width(Transport::Tcp, side, *bytes)),
+        );
+    }
+    median(&widths).unwrap_or(0.0)
+}
+
+/// The scenario with every cost of the host divided by `factor`.
+fn all_costs(scenario: &HostScenario, factor: f64) -> HostScenario {
+    [Parameter::StackSend, Parameter::StackReceive, Parameter::WakeUp, Parameter::Decode]
+        .into_iter()
+        .fold(scenario.clone(), |scenario, cost| {
+            cost.improved(&scenario, factor).unwrap_or(scenario)
+        })
+}
+
+/// Median and largest magnitude of the errors of the checks that something binds [ratio].
+pub(super) fn error_summary(run: &Run) -> Option<(f64, f64)> {
+    let errors: Vec<f64> =
+        run.checks.iter().filter(|check| check.bound).map(|check| check.error().abs()).collect();
+    Some((median(&errors)?, errors.iter().copied().fold(0.0, f64::max)))
+}
+
+/// Labels of a scenario.
+pub(super) fn scenario_labels(name: &str) -> bitpath_measure::Labels {
+    labels([("scenario", name)])
+}

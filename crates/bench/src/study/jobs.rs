@@ -1,0 +1,145 @@
+//! The jobs of a study: each of the 2004 suite's, at its own pace and where something binds.
+//!
+//! Message sizes lie between those that the probe's fits saw, and buffers differ from the probe's.
+
+use bitpath_measure::series::labels;
+use bitpath_measure::{BitRate, ByteCount, Picos};
+use bitpath_sim::host::HostScenario;
+use bitpath_sim::job::{Job, Work};
+use bitpath_sim::link::Link;
+use bitpath_sim::profile::{HostProfile, NanosPerByte, Transport};
+
+use crate::clip::StudyClip;
+use crate::probe::stack;
+use crate::sampling::Sampler;
+use crate::testbed::Testbed;
+
+/// Length of each job [ps]: thousands to millions of messages, or dozens of frames.
+const DURATION: Picos = Picos(700_000_000_000);
+
+/// Receive buffer as the kernel books it [B]: Linux's default of 208 KiB, doubled as it does.
+const DEFAULT_BUFFER: ByteCount = ByteCount(2 * 208 * 1024);
+
+/// A larger buffer for streams that nothing may interrupt [B].
+const LARGE_BUFFER: ByteCount = ByteCount(4 << 20);
+
+/// Message of the films [B]: seven packets of an MPEG transport stream, as streamers send.
+const FILM_MESSAGE: ByteCount = ByteCount(1316);
+
+/// Share of the decoder's capacity at which software decoding has time to spare [ratio].
+const EASY: f64 = 0.5;
+
+/// Share of a capacity at which it binds [ratio].
+const TOO_MUCH: f64 = 1.3;
+
+/// Frames that the play-out delay covers [frames].
+const PLAYOUT_FRAMES: f64 = 3.0;
+
+/// Interval of the simulated courses over time [ps].
+const INTERVAL: Picos = Picos(2_000_000_000);
+
+/// One job of a study.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StudyJob {
+    /// The job.
+    pub job: Job,
+    /// Whether something other than its own pace binds it.
+    pub bound: bool,
+    /// The link that it is run over.
+    pub link: Link,
+}
+
+impl StudyJob {
+    fn new(job: Job, bound: bool) -> Self {
+        Self { job, bound, link: Link { rate: None, queue: ByteCount(64 << 20), delay: Picos(0) } }
+    }
+
+    /// The job on a host.
+    #[must_use]
+    pub fn on(&self, host: &HostProfile) -> HostScenario {
+        HostScenario {
+            host: host.clone(),
+            job: self.job.clone(),
+            link: self.link.clone(),
+            interval: INTERVAL,
+        }
+    }
+
+    /// Whether the sender sends frames of a film.
+    #[must_use]
+    pub fn is_film(&self) -> bool {
+        matches!(self.job.work, Work::Mpeg { .. })
+    }
+}
+
+/// The jobs, their rates chosen from what the probe found so far.
+pub(super) fn of_study(sampler: &Sampler, clip: &StudyClip, bed: &Testbed) -> Vec<StudyJob> {
+    let send = |transport, bytes| {
+        sampler
+            .median("stack.cost", &stack::cost_labels(transport, "send", bytes))
+            .unwrap_or(3000.0)
+    };
+    let decode_rate =
+        sampler.median("decode.frame_rate", &labels([("frame", "all")])).unwrap_or(100.0);
+    let easy = EASY * decode_rate / clip.film.rate.per_second();
+    let frame_rate = clip.film.rate.per_second();
+    // The sender's stack carries so many messages of a film a second.
+    let mean_frame = clip.film.bytes().0 as f64 / clip.film.frames.len() as f64;
+    let messages = (mean_frame / FILM_MESSAGE.0 as f64).ceil();
+    let sendable = 1e9 / send(Transport::Udp, 1472) / messages / frame_rate;
+    let one_core = bed.cores() < 2;
+    let mut jobs = vec![
+        StudyJob::new(raw("raw-udp", Transport::Udp, 1000, LARGE_BUFFER), true),
+        StudyJob::new(raw("raw-udp-large", Transport::Udp, 6000, LARGE_BUFFER), true),
+        StudyJob::new(raw("raw-tcp", Transport::Tcp, 2500, LARGE_BUFFER), true),
+        StudyJob::new(raw("raw-tcp-large", Transport::Tcp, 48_000, LARGE_BUFFER), true),
+        StudyJob::new(
+            working("raw-udp-slow", Transport::Udp, 1000, 1.6 * send(Transport::Udp, 1472)),
+            true,
+        ),
+        StudyJob::new(
+            working("raw-tcp-slow", Transport::Tcp, 5000, 2.0 * send(Transport::Tcp, 4096)),
+            true,
+        ),
+        StudyJob::new(paced(send(Transport::Udp, 1472)), false),
+        StudyJob::new(film("mpeg-hw", clip, 4.0, false), false),
+        StudyJob::new(film("mpeg-hw-fast", clip, TOO_MUCH * sendable, false), true),
+        StudyJob::new(film("mpeg-sw", clip, easy, true), false),
+        StudyJob::new(film("mpeg-sw-fast", clip, easy / EASY * TOO_MUCH, true), true),
+    ];
+    if one_core {
+        // On one core an unpaced sender and its receiver only measure the scheduler's slices.
+        jobs.retain(|job| job.job.name != "raw-udp-slow");
+    }
+    jobs
+}
+
+fn raw(name: &str, transport: Transport, message: u64, buffer: ByteCount) -> Job {
+    Job::raw(name, transport, ByteCount(message), buffer, DURATION)
+}
+
+/// Raw data on which the receiver works for `work_ns` a message.
+fn working(name: &str, transport: Transport, message: u64, work_ns: f64) -> Job {
+    let process = NanosPerByte(work_ns / message as f64);
+    Job { work: Work::Raw { rate: None, process }, ..raw(name, transport, message, DEFAULT_BUFFER) }
+}
+
+/// Raw data at a quarter of what the sender's stack could carry.
+fn paced(send_ns: f64) -> Job {
+    let message = 1200;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a positive rate far below 2^64"
+    )]
+    let rate = BitRate((message as f64 * 8.0 / (4.0 * send_ns) * 1e9) as u64);
+    let work = Work::Raw { rate: Some(rate), process: NanosPerByte(0.0) };
+    Job { work, ..raw("raw-udp-paced", Transport::Udp, message, LARGE_BUFFER) }
+}
+
+fn film(name: &str, clip: &StudyClip, speed: f64, software_decode: bool) -> Job {
+    let period_ns = 1e9 / clip.film.rate.per_second() / speed;
+    let playout_delay = Picos::from_nanos_f64(PLAYOUT_FRAMES * period_ns);
+    let work = Work::Mpeg { film: clip.film.clone(), speed, software_decode, playout_delay };
+    Job { message: FILM_MESSAGE, work, ..raw(name, Transport::Udp, FILM_MESSAGE.0, DEFAULT_BUFFER) }
+}

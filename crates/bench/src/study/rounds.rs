@@ -1,0 +1,242 @@
+//! Measuring in rounds: the probe until its costs are known well enough, then the probe and every
+//! job in turn, in shuffled order, until the jobs are.
+
+use bitpath_measure::statistics::{Method, estimate};
+use bitpath_measure::{ByteCount, Labels, Pitfall, Unit, series::labels};
+use bitpath_platform::clock::monotonic_ns;
+use bitpath_sim::path::Outcome;
+use bitpath_sim::profile::{SocketMemory, Transport};
+use rand::seq::SliceRandom;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::film_path;
+use super::jobs::StudyJob;
+use super::steps::Steps;
+use crate::BenchError;
+use crate::clip::StudyClip;
+use crate::probe::{decode, host, memory, socket_memory, stack, wake};
+use crate::sampling::Sampler;
+use crate::testbed::Testbed;
+use crate::worker::FrameTime;
+
+/// How long to measure, and how well.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Budget {
+    /// Time for the probe alone [s].
+    pub probe_s: f64,
+    /// Time for the rounds with jobs [s].
+    pub jobs_s: f64,
+    /// Fewest rounds of each.
+    pub least_rounds: usize,
+    /// Half width of an interval that is narrow enough, relative to its value [ratio].
+    pub half_width: f64,
+    /// Pairs of runs, with and without, for each remedy that is tried.
+    pub remedy_pairs: usize,
+}
+
+impl Budget {
+    /// A study of about two minutes.
+    #[must_use]
+    pub fn full() -> Self {
+        Self { probe_s: 22.0, jobs_s: 70.0, least_rounds: 5, half_width: 0.03, remedy_pairs: 3 }
+    }
+
+    /// A study of about half a minute.
+    #[must_use]
+    pub fn quick() -> Self {
+        Self { probe_s: 6.0, jobs_s: 13.0, least_rounds: 1, half_width: 0.05, remedy_pairs: 1 }
+    }
+}
+
+/// What the rounds brought beside the samples.
+#[derive(Clone, Debug)]
+pub(super) struct Measured {
+    pub(super) socket_memory: SocketMemory,
+    pub(super) decoded: Vec<Vec<FrameTime>>,
+    /// Outcomes of each job, in the order of the jobs.
+    pub(super) outcomes: Vec<Vec<Outcome>>,
+    pub(super) doubts: Vec<Pitfall>,
+    order: ChaCha8Rng,
+}
+
+/// Seed of the shuffled order; what is measured does not depend on it.
+const ORDER_SEED: u64 = 2004;
+
+/// The probe alone: facts of the kernel once, then rounds of everything that varies.
+pub(super) fn probe(
+    bed: &mut Testbed,
+    sampler: &mut Sampler,
+    clip: &StudyClip,
+    budget: &Budget,
+    steps: &mut Steps<'_>,
+) -> Result<Measured, BenchError> {
+    steps.begin("clocks, timers, system calls");
+    host::measure(sampler, bed.cpus)?;
+    let socket_memory = socket_memory::measure(bed, "this study")?;
+    steps.begin("memory");
+    for round in 0..budget.least_rounds.max(3) {
+        for working_set in memory::WORKING_SETS {
+            memory::measure(sampler, working_set)?;
+        }
+        steps.tell((round + 1) as f64 / budget.least_rounds.max(3) as f64);
+    }
+    steps.begin("protocol stack and decoder");
+    bed.open_tcp(stack::PROBE_BUFFERS)?;
+    let order = ChaCha8Rng::seed_from_u64(ORDER_SEED);
+    let mut measured = Measured {
+        socket_memory,
+        decoded: Vec::new(),
+        outcomes: Vec::new(),
+        doubts: Vec::new(),
+        order,
+    };
+    let start_ns = monotonic_ns();
+    for round in 0.. {
+        probe_round(bed, sampler, clip, &mut measured)?;
+        let spent = (monotonic_ns() - start_ns) as f64 / 1e9 / budget.probe_s;
+        steps.tell(spent.min(1.0));
+        let widest = widest_cost(sampler);
+        if round + 1 >= budget.least_rounds.max(3) && widest <= budget.half_width {
+            steps.ended(&format!("intervals narrow enough: +-{:.1} %", widest * 100.0));
+            break;
+        }
+        if spent >= 1.0 {
+            steps.ended(&format!("time budget spent: widest interval +-{:.1} %", widest * 100.0));
+            let what = "the cost of a call".to_owned();
+            measured.doubts.push(Pitfall::BudgetEnded {
+                what,
+                half_width: widest,
+                wanted: budget.half_width,
+            });
+            break;
+        }
+    }
+    Ok(measured)
+}
+
+/// One pass over all message sizes, the wake-ups and the decoder.
+fn probe_round(
+    bed: &mut Testbed,
+    sampler: &mut Sampler,
+    clip: &StudyClip,
+    measured: &mut Measured,
+) -> Result<(), BenchError> {
+    bed.open_udp(stack::PROBE_BUFFERS)?;
+    let mut sizes: Vec<(Transport, usize)> =
+        stack::UDP_SIZES.map(|bytes| (Transport::Udp, bytes)).to_vec();
+    sizes.extend(stack::TCP_SIZES.map(|bytes| (Transport::Tcp, bytes)));
+    sizes.shuffle(&mut measured.order);
+    for (transport, bytes) in sizes {
+        match transport {
+            Transport::Udp => {
+                let charge = measured.socket_memory.charge(ByteCount(bytes as u64)).0;
+                stack::udp_slice(bed, sampler, bytes, charge)?;
+            }
+            Transport::Tcp => stack::tcp_slice(bed, sampler, bytes)?,
+        }
+    }
+    let cost = |side: &str| {
+        sampler.median("stack.cost", &stack::cost_labels(Transport::Udp, side, wake::WAKE_MESSAGE))
+    };
+    if let Some((send_ns, receive_ns)) = cost("send").zip(cost("receive")) {
+        sampler.add_alone(
+            "stack.packet_rate",
+            &labels([("transport", "udp")]),
+            Unit::PacketsPerSecond,
+            &[1e9 / send_ns],
+        );
+        wake::long_slice(bed, sampler, send_ns, receive_ns)?;
+        wake::short_slice(bed, sampler, send_ns, receive_ns)?;
+    }
+    measured.decoded.push(decode::pass(bed, sampler, film_path(clip))?);
+    Ok(())
+}
+
+/// Widest relative half width of the costs at the sizes that most traffic has [ratio].
+fn widest_cost(sampler: &Sampler) -> f64 {
+    let width = |transport: Transport, side: &str, bytes: usize| {
+        let values = sampler.values("stack.cost", &stack::cost_labels(transport, side, bytes));
+        estimate(&values, Method::MedianBlockBootstrap)
+            .map_or(f64::INFINITY, |found| found.relative_half_width())
+    };
+    let mut widest: f64 = 0.0;
+    for side in ["send", "receive"] {
+        widest =
+            widest.max(width(Transport::Udp, side, 1472)).max(width(Transport::Tcp, side, 4096));
+    }
+    widest
+}
+
+/// Rounds of the probe and every job, until every job's throughput is known well enough.
+pub(super) fn jobs(
+    bed: &mut Testbed,
+    sampler: &mut Sampler,
+    clip: &StudyClip,
+    jobs: &[StudyJob],
+    budget: &Budget,
+    measured: &mut Measured,
+    steps: &mut Steps<'_>,
+) -> Result<(), BenchError> {
+    if jobs.is_empty() {
+        return Ok(());
+    }
+    steps.begin("the jobs on real sockets");
+    measured.outcomes = vec![Vec::new(); jobs.len()];
+    let start_ns = monotonic_ns();
+    for round in 0.. {
+        let mut order: Vec<usize> = (0..jobs.len()).collect();
+        order.shuffle(&mut measured.order);
+        // A warm-up in a place that differs every round, and no job always behind the same one.
+        order.rotate_left((measured.order.next_u32() as usize) % jobs.len().max(1));
+        for (done, index) in order.into_iter().enumerate() {
+            let outcome = one_job(bed, sampler, clip, &jobs[index])?;
+            measured.outcomes[index].push(outcome);
+            let share = (round as f64 + done as f64 / jobs.len() as f64) / (round + 1) as f64;
+            let spent = (monotonic_ns() - start_ns) as f64 / 1e9 / budget.jobs_s;
+            steps.tell(spent.max(share * spent).min(1.0));
+        }
+        if round + 1 >= budget.least_rounds
+            && (monotonic_ns() - start_ns) as f64 / 1e9 >= budget.jobs_s
+        {
+            steps.ended(&format!("time budget spent after {} rounds", round + 1));
+            return Ok(());
+        }
+        if round + 1 >= budget.least_rounds.max(3) && widest_job(sampler, jobs) <= budget.half_width
+        {
+            steps.ended(&format!("intervals narrow enough after {} rounds", round + 1));
+            return Ok(());
+        }
+        bed.open_tcp(stack::PROBE_BUFFERS)?;
+        probe_round(bed, sampler, clip, measured)?;
+    }
+    Ok(())
+}
+
+fn one_job(
+    bed: &mut Testbed,
+    sampler: &mut Sampler,
+    clip: &StudyClip,
+    job: &StudyJob,
+) -> Result<Outcome, BenchError> {
+    let film = job.is_film().then(|| film_path(clip));
+    let (outcome, beside) = sampler.beside(bed, |bed| crate::job::run(bed, &job.job, film))?;
+    for (quantity, unit, value) in super::checks::quantities(job, &outcome) {
+        sampler.add(&format!("job.{quantity}"), &job_labels(job), unit, value, &beside);
+    }
+    Ok(outcome)
+}
+
+/// Labels of a job's series.
+pub(super) fn job_labels(job: &StudyJob) -> Labels {
+    labels([("scenario", &job.job.name)])
+}
+
+fn widest_job(sampler: &Sampler, jobs: &[StudyJob]) -> f64 {
+    let width = |job: &StudyJob| {
+        let values = sampler.values("job.throughput", &job_labels(job));
+        estimate(&values, Method::MedianBlockBootstrap)
+            .map_or(f64::INFINITY, |found| found.relative_half_width())
+    };
+    jobs.iter().map(width).fold(0.0, f64::max)
+}

@@ -1,0 +1,35 @@
+//! The subcommands: each parses, calls and reports.
+
+pub(crate) mod probe;
+pub(crate) mod runs;
+pub(crate) mod simulate;
+pub(crate) mod study;
+pub(crate) mod worker;
+
+use std::io::Write;
+
+use bitpath_measure::Run;
+
+use crate::failure::Failure;
+
+/// Columns of a report where the terminal does not say.
+const COLUMNS: usize = 100;
+
+/// Prints the record as JSON or as a report.
+fn print(run: &Run, json: bool) -> Result<(), Failure> {
+    let text = if json {
+        serde_json::to_string_pretty(run)? + "\n"
+    } else {
+        bitpath_report::text::render(run, columns())
+    };
+    let mut output = std::io::stdout().lock();
+    output.write_all(text.as_bytes())?;
+    output.flush()?;
+    Ok(())
+}
+
+/// Width of the terminal, from 60 to 132 columns.
+fn columns() -> usize {
+    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    told.unwrap_or(COLUMNS).clamp(60, 132)
+}

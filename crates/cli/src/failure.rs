@@ -1,0 +1,103 @@
+//! What a user is told when something fails, and the exit code.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use bitpath_bench::BenchError;
+use bitpath_platform::PlatformError;
+use bitpath_results::StoreError;
+use bitpath_sim::engine::EngineError;
+use bitpath_sim::scenario::ScenarioError;
+use miette::{LabeledSpan, MietteDiagnostic, NamedSource, Report};
+
+/// Exit code of input that cannot be used: a clip, a scenario, a folder.
+const BAD_INPUT: u8 = 2;
+
+/// Exit code of a measurement that failed.
+const FAILED: u8 = 1;
+
+/// Why a command did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// A measurement failed, or its clip cannot be used.
+    #[error(transparent)]
+    Bench(#[from] BenchError),
+    /// The system refused something.
+    #[error(transparent)]
+    Platform(#[from] PlatformError),
+    /// A record could not be kept or read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The scenario file holds a mistake.
+    #[error("{file}: {error}", file = file.display())]
+    Scenario {
+        /// The file.
+        file: PathBuf,
+        /// Its text.
+        text: String,
+        /// The mistake.
+        error: ScenarioError,
+    },
+    /// The engine does not apply.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// A file could not be read.
+    #[error("cannot read {path}: {source}", path = path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The command could not begin.
+    #[error("cannot {action}: {source}")]
+    Start {
+        /// What was to be done.
+        action: &'static str,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// Standard output is closed or full.
+    #[error("cannot print the result: {0}")]
+    Print(#[from] std::io::Error),
+    /// The result could not be written as JSON.
+    #[error("cannot write the record as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+impl Failure {
+    /// Tells the user, and says how the process ends.
+    pub(crate) fn show(&self) -> ExitCode {
+        match self {
+            Self::Scenario { file, text, error } => eprintln!("{:?}", mistake(file, text, error)),
+            // Whoever read the output, a pager for example, has seen enough.
+            Self::Print(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
+            other => eprintln!("bitpath: {other}"),
+        }
+        ExitCode::from(self.code())
+    }
+
+    fn code(&self) -> u8 {
+        match self {
+            Self::Bench(BenchError::Codec(_) | BenchError::Film(_)) => BAD_INPUT,
+            Self::Store(_) | Self::Scenario { .. } | Self::Engine(_) | Self::Read { .. } => {
+                BAD_INPUT
+            }
+            Self::Bench(_)
+            | Self::Platform(_)
+            | Self::Start { .. }
+            | Self::Print(_)
+            | Self::Json(_) => FAILED,
+        }
+    }
+}
+
+/// The mistake with the line of the file that it is in.
+fn mistake(file: &std::path::Path, text: &str, error: &ScenarioError) -> Report {
+    let mut diagnostic = MietteDiagnostic::new(error.message.clone());
+    if let Some(span) = error.span.clone() {
+        diagnostic = diagnostic.with_label(LabeledSpan::at(span, "here"));
+    }
+    Report::new(diagnostic)
+        .with_source_code(NamedSource::new(file.display().to_string(), text.to_owned()))
+}

@@ -1,0 +1,66 @@
+//! The closed form of the path: the rate that no queueing can exceed, and what sets it.
+
+use crate::host::HostScenario;
+use crate::job::Work;
+
+use super::costs::Costs;
+
+/// An upper bound of throughput and what imposes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bound {
+    /// Payload a second [b/s].
+    pub bits_per_second: f64,
+    /// `sender`, `link`, `receiver` or `job`.
+    pub binding: &'static str,
+}
+
+/// The smallest of what the sender's core, the link and the receiver's core can carry and what the
+/// job asks for. Waking and buffers do not enter.
+#[must_use]
+pub fn bound(scenario: &HostScenario) -> Bound {
+    let (job, costs) = (&scenario.job, Costs::new(scenario));
+    let message = costs.message(job.message);
+    let bits = job.message.0 as f64 * 8.0;
+    let rate = |picos: u64| if picos == 0 { f64::INFINITY } else { bits / picos as f64 * 1e12 };
+    let (own_work, asked) = match &job.work {
+        Work::Raw { rate, .. } => {
+            (costs.process(job.message.0), rate.map_or(f64::INFINITY, |rate| rate.0 as f64))
+        }
+        Work::Mpeg { film, speed, .. } => {
+            let frames = film.frames.len();
+            let decode: u64 = (0..frames).map(|frame| costs.decode(frame)).sum();
+            let messages = film.bytes().0.div_ceil(job.message.0).max(1);
+            (decode / messages, film.bit_rate().0 as f64 * speed)
+        }
+    };
+    let candidates = [
+        ("sender", rate(message.send)),
+        ("link", rate(message.link)),
+        ("receiver", rate(message.receive + message.softirq + own_work)),
+        ("job", asked),
+    ];
+    let (binding, bits_per_second) = candidates
+        .into_iter()
+        .fold(("job", f64::INFINITY), |least, next| if next.1 < least.1 { next } else { least });
+    Bound { bits_per_second, binding }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{film, raw, scenario};
+    use super::*;
+
+    #[test]
+    fn the_slowest_part_binds_and_the_events_stay_below() {
+        for (scenario, binding) in [
+            (scenario(raw(1000)), "sender"),
+            (scenario(film(60.0, true)), "receiver"),
+            (scenario(film(1.0, true)), "job"),
+        ] {
+            let bound = bound(&scenario);
+            assert_eq!(bound.binding, binding);
+            // A film of a second ends a frame early, which makes its rate a few per cent higher.
+            assert!(super::super::run(&scenario).goodput() <= bound.bits_per_second * 1.06);
+        }
+    }
+}
