@@ -73,7 +73,7 @@ pub fn simulate(
     run.documents.push(Document { name: "scenario.toml".into(), text: text.into() });
     match &scenario.subject {
         Subject::Pipeline(pipeline) => {
-            pipeline_run(&mut run, pipeline, scenario.seed, wanted.unwrap_or(Engine::Exact))
+            pipeline_run(&mut run, pipeline, scenario.seed, wanted.unwrap_or(Engine::Exact));
         }
         Subject::Host(host) => host_run(&mut run, host, wanted.unwrap_or(Engine::Events))?,
     }

@@ -18,7 +18,6 @@ mod outcome;
 mod socket_buffer;
 
 pub use bound::{Bound, bound};
-pub use costs::Costs;
 pub use engine::run;
 pub use gauge::Course;
 pub use outcome::{Drop, DropCause, Drops, MAX_LOGGED_DROPS, Outcome};

@@ -29,7 +29,7 @@ pub fn measure(sampler: &mut Sampler, cpus: (usize, usize)) -> Result<(), BenchE
     let none = Labels::new();
     let clock_label = |name: &str| labels([("clock", name)]);
     let mut nanos = |name: &str, labels: &Labels, values: &[f64]| {
-        sampler.add_alone(name, labels, Unit::Nanoseconds, values)
+        sampler.add_alone(name, labels, Unit::Nanoseconds, values);
     };
     nanos("clock.cost", &clock_label("monotonic"), &latency::clock_read_ns(SAMPLES, CALLS));
     nanos("clock.cost", &clock_label("thread-cpu"), &latency::thread_clock_read_ns(SAMPLES, CALLS));

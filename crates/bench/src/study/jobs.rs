@@ -40,7 +40,7 @@ const INTERVAL: Picos = Picos(2_000_000_000);
 
 /// One job of a study.
 #[derive(Clone, Debug, PartialEq)]
-pub struct StudyJob {
+pub(super) struct StudyJob {
     /// The job.
     pub job: Job,
     /// Whether something other than its own pace binds it.
@@ -56,7 +56,7 @@ impl StudyJob {
 
     /// The job on a host.
     #[must_use]
-    pub fn on(&self, host: &HostProfile) -> HostScenario {
+    pub(super) fn on(&self, host: &HostProfile) -> HostScenario {
         HostScenario {
             host: host.clone(),
             job: self.job.clone(),
@@ -67,7 +67,7 @@ impl StudyJob {
 
     /// Whether the sender sends frames of a film.
     #[must_use]
-    pub fn is_film(&self) -> bool {
+    pub(super) fn is_film(&self) -> bool {
         matches!(self.job.work, Work::Mpeg { .. })
     }
 }

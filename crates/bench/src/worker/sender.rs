@@ -139,7 +139,7 @@ fn fill<'a>(buffer: &'a mut [u8], message: Message, clip: Option<&Clip>) -> &'a 
 }
 
 /// An empty datagram, or the end of the stream, tells the receiver that all was sent.
-fn tell_end(state: &mut State, transport: Transport) -> Result<(), BenchError> {
+fn tell_end(state: &State, transport: Transport) -> Result<(), BenchError> {
     match transport {
         Transport::Tcp => {
             stream::tcp(state)?.finish_sending()?;

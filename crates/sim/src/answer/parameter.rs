@@ -79,7 +79,7 @@ impl Parameter {
         match self {
             Self::StackSend => cheaper_call(&mut host.stack.of_mut(job.transport).send, factor),
             Self::StackReceive => {
-                cheaper_call(&mut host.stack.of_mut(job.transport).receive, factor)
+                cheaper_call(&mut host.stack.of_mut(job.transport).receive, factor);
             }
             Self::WakeUp => {
                 for wake in [&mut host.wake.after_short_sleep, &mut host.wake.after_long_sleep] {
@@ -99,7 +99,7 @@ impl Parameter {
                 _ => return None,
             },
             Self::KernelBuffer => {
-                job.receive_buffer = ByteCount(scaled(job.receive_buffer.0, factor))
+                job.receive_buffer = ByteCount(scaled(job.receive_buffer.0, factor));
             }
             Self::LinkRate => link.rate = Some(BitRate(scaled(link.rate?.0, factor))),
             Self::JobRate => match &mut job.work {

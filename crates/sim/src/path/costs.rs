@@ -8,25 +8,28 @@ use crate::link::Link;
 use crate::profile::{CallSize, DecodeCost, HostProfile, Side, Transport};
 
 /// What one message costs on its way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MessageCost {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct MessageCost {
     /// Sender's processor time in the call [ps].
-    pub send: u64,
+    pub(super) send: u64,
+    /// The same while the window of TCP is closed: the call only copies into the send buffer, and
+    /// whoever handles the acknowledgement that opens the window sends the packets [ps].
+    pub(super) copy_only: u64,
     /// Receiver's processor time in the call that takes it [ps].
-    pub receive: u64,
+    pub(super) receive: u64,
     /// Receiver's processor time below the socket [ps].
-    pub softirq: u64,
+    pub(super) softirq: u64,
     /// Time on the link [ps].
-    pub link: u64,
+    pub(super) link: u64,
     /// Bytes of Ethernet frames [B].
-    pub frame_bytes: u64,
+    pub(super) frame_bytes: u64,
     /// Socket buffer that it takes [B].
-    pub charge: u64,
+    pub(super) charge: u64,
 }
 
 /// Times of everything that happens on the path.
 #[derive(Clone, Debug)]
-pub struct Costs<'a> {
+pub(super) struct Costs<'a> {
     host: &'a HostProfile,
     job: &'a Job,
     link: &'a Link,
@@ -37,8 +40,7 @@ pub struct Costs<'a> {
 
 impl<'a> Costs<'a> {
     /// The costs of a scenario.
-    #[must_use]
-    pub fn new(scenario: &'a HostScenario) -> Self {
+    pub(super) fn new(scenario: &'a HostScenario) -> Self {
         let HostScenario { host, job, link, .. } = scenario;
         let decode = match &job.work {
             Work::Mpeg { film, software_decode: true, .. } => {
@@ -46,16 +48,13 @@ impl<'a> Costs<'a> {
             }
             _ => None,
         };
-        let nothing =
-            MessageCost { send: 0, receive: 0, softirq: 0, link: 0, frame_bytes: 0, charge: 0 };
-        let mut costs = Self { host, job, link, decode, whole: nothing };
+        let mut costs = Self { host, job, link, decode, whole: MessageCost::default() };
         costs.whole = costs.compute(job.message);
         costs
     }
 
     /// What a message of this size costs.
-    #[must_use]
-    pub fn message(&self, bytes: ByteCount) -> MessageCost {
+    pub(super) fn message(&self, bytes: ByteCount) -> MessageCost {
         if bytes == self.job.message { self.whole } else { self.compute(bytes) }
     }
 
@@ -71,13 +70,15 @@ impl<'a> Costs<'a> {
             0.0
         };
         let frame_bytes = Link::frame_bytes(transport, bytes, packets);
-        let rate = self.link.rate.or(self.host.path.line_rate.as_ref().map(|rate| rate.value));
+        let rate =
+            self.link.rate.or_else(|| self.host.path.line_rate.as_ref().map(|rate| rate.value));
         let charge = match transport {
             Transport::Udp => self.host.socket_memory.charge(bytes),
             Transport::Tcp => bytes,
         };
         MessageCost {
             send: stack.send.of(size).0,
+            copy_only: stack.send.per_call.value.0 + self.copy(bytes).0,
             receive: stack.receive.of(size).0,
             softirq: Picos::from_nanos_f64(softirq).0,
             link: rate.and_then(|rate| rate.time_of(frame_bytes)).unwrap_or(Picos(0)).0,
@@ -86,9 +87,14 @@ impl<'a> Costs<'a> {
         }
     }
 
+    /// Time to copy so many bytes from memory, at the largest working set that was measured [ps].
+    fn copy(&self, bytes: ByteCount) -> Picos {
+        let bandwidth = self.host.copy.last().map_or(f64::INFINITY, |copy| copy.bandwidth.value.0);
+        Picos::from_nanos_f64(bytes.0 as f64 / bandwidth * 1e9)
+    }
+
     /// Receiver's own work on a message of raw data [ps].
-    #[must_use]
-    pub fn process(&self, bytes: u64) -> u64 {
+    pub(super) fn process(&self, bytes: u64) -> u64 {
         match &self.job.work {
             Work::Raw { process, .. } => process.of(bytes as f64).0,
             Work::Mpeg { .. } => 0,
@@ -96,8 +102,7 @@ impl<'a> Costs<'a> {
     }
 
     /// Receiver's own work on a frame [ps].
-    #[must_use]
-    pub fn decode(&self, frame: usize) -> u64 {
+    pub(super) fn decode(&self, frame: usize) -> u64 {
         match (&self.job.work, self.decode) {
             (Work::Mpeg { film, .. }, Some(cost)) => {
                 let frame = film.frames[frame % film.frames.len()];
@@ -110,8 +115,7 @@ impl<'a> Costs<'a> {
     /// Costs of waking the receiver after it slept so long: sender, receiver, latency [ps].
     ///
     /// The costs of a TCP stream were measured on a stream, its wake-ups within them.
-    #[must_use]
-    pub fn wake(&self, slept: u64) -> [u64; 3] {
+    pub(super) fn wake(&self, slept: u64) -> [u64; 3] {
         if self.job.transport == Transport::Tcp {
             [0; 3]
         } else {
@@ -120,34 +124,29 @@ impl<'a> Costs<'a> {
     }
 
     /// Processor time of one sleep until a given time [ps].
-    #[must_use]
-    pub fn timer_sleep(&self) -> u64 {
+    pub(super) fn timer_sleep(&self) -> u64 {
         self.host.cpu.timer_sleep.value.0
     }
 
     /// How late such a sleep ends [ps].
-    #[must_use]
-    pub fn timer_lateness(&self) -> u64 {
+    pub(super) fn timer_lateness(&self) -> u64 {
         self.host.cpu.timer_lateness.value.0
     }
 
     /// Whether sender and receiver share one core.
-    #[must_use]
-    pub fn one_core(&self) -> bool {
+    pub(super) fn one_core(&self) -> bool {
         self.host.cpu.cores.value < 2
     }
 
     /// Whether packets pass a ring and a softirq on the receiver's core, and the ring's slots.
-    #[must_use]
-    pub fn ring(&self) -> Option<usize> {
+    pub(super) fn ring(&self) -> Option<usize> {
         let on_receiver = self.host.path.softirq_on == Side::Receiver;
         on_receiver
             .then(|| self.host.path.ring.as_ref().map_or(usize::MAX, |ring| ring.value as usize))
     }
 
     /// Whether the link has a rate.
-    #[must_use]
-    pub fn limited_link(&self) -> bool {
+    pub(super) fn limited_link(&self) -> bool {
         self.whole.link > 0
     }
 }

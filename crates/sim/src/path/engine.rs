@@ -188,7 +188,8 @@ impl<'a> Engine<'a> {
             self.sending = Sending::Blocked(message);
             return;
         }
-        let cost = self.costs.message(bytes(message)).send;
+        let cost = self.costs.message(bytes(message));
+        let cost = if self.window_is_closed() { cost.copy_only } else { cost.send };
         self.outcome.sender_busy.0 += cost;
         self.outcome.sent += 1;
         self.sending = Sending::Calling(message);
@@ -201,13 +202,22 @@ impl<'a> Engine<'a> {
     fn has_room(&self, message: Message) -> bool {
         let job = &self.scenario.job;
         if job.transport == Transport::Tcp {
-            // The kernel advertises half of the buffer as window (tcp_adv_win_scale) and copies
-            // what is beyond it into the send buffer.
-            let window = job.receive_buffer.0 / 2 + job.send_buffer.0;
+            // What is beyond the window is copied into the send buffer.
+            let room = self.window() + job.send_buffer.0;
             let waiting = self.buffer.charged() + self.link_queue_bytes;
-            return waiting == 0 || waiting + message.bytes <= window;
+            return waiting == 0 || waiting + message.bytes <= room;
         }
         self.link_queue_charge <= job.send_buffer.0
+    }
+
+    /// Bytes that a TCP receiver lets come: the kernel advertises half of the buffer
+    /// (`tcp_adv_win_scale`), the rest is for its bookkeeping [B].
+    fn window(&self) -> u64 {
+        self.scenario.job.receive_buffer.0 / 2
+    }
+
+    fn window_is_closed(&self) -> bool {
+        self.scenario.job.transport == Transport::Tcp && self.buffer.charged() >= self.window()
     }
 
     /// Lets a blocked sender go on once half of its send buffer is free again (`sock_writeable`).
