@@ -122,22 +122,22 @@ impl Sampler {
         let usual = median(&self.speeds).unwrap_or(1.0);
         let relative: Vec<f64> = self.speeds.iter().map(|speed| speed / usual).collect();
         let mut loads = Vec::new();
+        let mut outlying: BTreeMap<String, (usize, usize)> = BTreeMap::new();
         for mut series in self.series.into_values() {
             for sample in &mut series.samples {
                 sample.machine_speed =
                     if sample.machine_speed > 0.0 { sample.machine_speed / usual } else { 1.0 };
                 loads.push(sample.other_load_cores);
             }
-            let far = outliers(&series.values()).len();
-            if far as f64 > MANY_OUTLIERS * series.samples.len() as f64 {
-                let samples = series.samples.len();
-                run.doubt(Pitfall::Outliers {
-                    series: series.name.clone(),
-                    outliers: far,
-                    samples,
-                });
-            }
+            let (far, samples) = outlying.entry(series.name.clone()).or_insert((0, 0));
+            *far += outliers(&series.values()).len();
+            *samples += series.samples.len();
             run.record(series, Method::MedianBlockBootstrap);
+        }
+        for (series, (outliers, samples)) in outlying {
+            if outliers as f64 > MANY_OUTLIERS * samples as f64 {
+                run.doubt(Pitfall::Outliers { series, outliers, samples });
+            }
         }
         doubt_machine(run, &relative, &loads, &self.steal);
     }

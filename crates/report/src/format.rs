@@ -215,6 +215,19 @@ pub fn method(method: Method) -> &'static str {
     }
 }
 
+/// How an estimate was made, in a word.
+#[must_use]
+pub fn short_method(method: Method) -> &'static str {
+    match method {
+        Method::MedianBlockBootstrap => "median",
+        Method::MeanStudentT => "mean",
+        Method::GeometricMeanStudentT => "geometric mean",
+        Method::LeastSquares => "fit",
+        Method::Simulated => "simulated",
+        Method::Single => "single",
+    }
+}
+
 /// Whether an estimate carries an interval that is wider than a point.
 #[must_use]
 pub fn has_interval(estimate: &Estimate) -> bool {

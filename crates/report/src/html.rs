@@ -1,9 +1,8 @@
 //! The report as one HTML file: no network, no script, light and dark, wide and on a phone.
 
 use askama::Template;
-use bitpath_measure::{Run, Unit};
+use bitpath_measure::Run;
 
-use crate::format;
 use crate::outline::{self, Block, Fold, Section};
 use crate::svg::{PALETTE, STYLE};
 use crate::table::{Align, Cell, Column, Tone};
@@ -14,7 +13,7 @@ use crate::table::{Align, Cell, Column, Tone};
 struct Report<'a> {
     run: &'a Run,
     title: String,
-    duration: String,
+    when: String,
     headline: String,
     sentences: &'a [String],
     partial: Option<String>,
@@ -31,7 +30,7 @@ pub fn render(run: &Run) -> String {
     let report = Report {
         run,
         title: format!("bitpath {} {}", run.tool, run.id),
-        duration: format::value(Unit::Seconds, run.duration_s),
+        when: outline::when(run),
         headline: outline::headline(run),
         sentences: run.answer.as_ref().map_or(&[], |answer| &answer.sentences),
         partial: outline::partial_notice(run),

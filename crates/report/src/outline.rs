@@ -203,3 +203,11 @@ fn step_blocks(run: &Run) -> Vec<Block> {
     }
     vec![Block::Table(table)]
 }
+
+/// When a run began and how long it took; nothing for a simulation, which no clock saw.
+pub(crate) fn when(run: &Run) -> String {
+    if run.started.is_empty() {
+        return String::new();
+    }
+    format!("started {}, took {}, ", run.started, format::value(Unit::Seconds, run.duration_s))
+}

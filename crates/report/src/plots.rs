@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use bitpath_measure::run::{Figure, Timeline, Verdict};
-use bitpath_measure::{Labels, Pitfall, Run, Unit};
+use bitpath_measure::{Labels, Run, Unit};
 
 use crate::format;
 use crate::svg::{Axis, Panel, Plot, Point, Row, RowPlot, Spacing, Stroke, TimelinePlot, Trace};
@@ -14,21 +14,8 @@ use crate::svg::{Axis, Panel, Plot, Point, Row, RowPlot, Spacing, Stroke, Timeli
 /// The error that the median of all checks may have [ratio]; the inner band of the picture.
 pub const MEDIAN_TOLERANCE: f64 = 0.10;
 
-/// Largest IPv4 packet of the study's own path and of loopback, where the fit does not carry it as
-/// the label `mtu_bytes` [B].
-const MTU: f64 = 1500.0;
-const LOOPBACK_MTU: f64 = 65_536.0;
-
-/// Headers of IPv4 without options, UDP, and TCP with time stamps [B].
-const IP_HEADER: f64 = 20.0;
-const UDP_HEADER: f64 = 8.0;
-const TCP_HEADER: f64 = 32.0;
-
-/// The coefficient that counts packets.
-const PER_PACKET: &str = "stack.fit.per_packet";
-
-/// Points of a fitted line: enough that its steps at whole packets look like steps.
-const FIT_POINTS: u32 = 160;
+/// The fitted cost at sizes close together, as whoever fitted it says.
+const FITTED: &str = "stack.cost.fitted";
 
 /// The error of every prediction beside its tolerance.
 #[must_use]
@@ -73,13 +60,8 @@ fn cost_plot(run: &Run, transport: &str) -> Plot {
     for (colour, (labels, figures)) in groups.iter().rev().enumerate() {
         let name = name_without(labels, "transport");
         let points = points(figures, "message_bytes");
-        traces.push(Trace {
-            name: name.clone(),
-            colour,
-            stroke: Stroke::Marks,
-            points: points.clone(),
-        });
-        if let Some(points) = fitted(run, labels, &points) {
+        traces.push(Trace { name: name.clone(), colour, stroke: Stroke::Marks, points });
+        if let Some(points) = fitted(run, labels) {
             traces.push(Trace {
                 name: format!("{name}, fitted"),
                 colour,
@@ -99,55 +81,18 @@ fn cost_plot(run: &Run, transport: &str) -> Plot {
 /// What the dashed lines of [`cost_by_size`] are; empty without a fit.
 #[must_use]
 pub fn fit_note(run: &Run) -> String {
-    let Some(fit) = run.figures.iter().find(|figure| figure.name.starts_with("stack.fit.")) else {
-        return String::new();
-    };
-    let mtu = mtu_bytes(run, Some(fit));
-    format!("Dashed: the fitted cost per call, per packet and per byte, for packets of {mtu} B.")
+    let is_fitted = run.figures.iter().any(|figure| figure.name == FITTED);
+    let note = "Dashed: the fitted cost per call, per packet, per split call and per byte.";
+    if is_fitted { note.into() } else { String::new() }
 }
 
-/// The fitted cost over the span of the measured sizes; `None` without a fit for these labels.
-fn fitted(run: &Run, labels: &Labels, measured: &[Point]) -> Option<Vec<Point>> {
-    let fit = |name| run.figure(name, labels);
-    let (call, packet, byte) =
-        (fit("stack.fit.per_call"), fit(PER_PACKET), fit("stack.fit.per_byte"));
-    let _one_of_them = call.or(packet).or(byte)?;
-    let value = |figure: Option<&Figure>| figure.map_or(0.0, |figure| figure.estimate.value);
-    let mtu = mtu_bytes(run, packet);
-    let is_tcp = labels.get("transport").is_some_and(|transport| transport == "tcp");
-    let cost = |bytes: f64| {
-        let packets = if is_tcp { tcp_packets(bytes, mtu) } else { udp_packets(bytes, mtu) };
-        value(call) + value(packet) * packets + value(byte) * bytes
-    };
-    let sizes = || measured.iter().map(|point| point.x).filter(|size| *size > 0.0);
-    let (low, high) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
-    let size = |step: u32| low * (high / low).powf(f64::from(step) / f64::from(FIT_POINTS));
-    (low < high)
-        .then(|| (0..=FIT_POINTS).map(size).map(|bytes| Point::exact(bytes, cost(bytes))).collect())
-}
-
-/// Largest packet on the path that was measured [B].
-fn mtu_bytes(run: &Run, fit: Option<&Figure>) -> f64 {
-    let stated: Option<f64> = fit.and_then(|figure| label(figure, "mtu_bytes")?.parse().ok());
-    let is_loopback = run.pitfalls.iter().any(|doubt| matches!(doubt, Pitfall::Loopback { .. }));
-    let assumed = if is_loopback { LOOPBACK_MTU } else { MTU };
-    stated.filter(|bytes| *bytes > IP_HEADER + TCP_HEADER).unwrap_or(assumed)
-}
-
-/// Packets of one datagram: fragments but the last carry a multiple of eight bytes (RFC 791,
-/// section 3.2). The fit counted the same way.
-fn udp_packets(bytes: f64, mtu: f64) -> f64 {
-    let datagram = bytes + UDP_HEADER;
-    if datagram + IP_HEADER <= mtu {
-        return 1.0;
-    }
-    (datagram / (((mtu - IP_HEADER) / 8.0).floor() * 8.0)).ceil()
-}
-
-/// Packets that the fit counts for one call on a stream: small messages share a segment, and a long
-/// one passes the stack as a whole.
-fn tcp_packets(bytes: f64, mtu: f64) -> f64 {
-    (bytes / (mtu - IP_HEADER - TCP_HEADER)).min(1.0)
+/// The fitted cost by size; `None` without a fit for these labels.
+fn fitted(run: &Run, labels: &Labels) -> Option<Vec<Point>> {
+    let figures = run.figures.iter().filter(|figure| figure.name == FITTED);
+    let groups = group(figures, "message_bytes");
+    let mut points = points(groups.get(labels)?, "message_bytes");
+    points.sort_by(|a, b| a.x.total_cmp(&b.x));
+    Some(points)
 }
 
 /// Copy, read and write bandwidth by working set.
@@ -279,28 +224,15 @@ mod tests {
     }
 
     #[test]
-    fn a_fitted_line_climbs_at_every_packet() {
+    fn a_fitted_line_is_drawn_from_small_to_large() {
         let run = run_with(&[
             ("stack.cost", "1", 150.0),
-            ("stack.cost", "2952", 250.0),
-            ("stack.fit.per_call", "", 100.0),
-            ("stack.fit.per_packet", "", 50.0),
-            ("stack.fit.per_byte", "", 0.0),
+            ("stack.cost.fitted", "1000", 250.0),
+            ("stack.cost.fitted", "64", 140.0),
         ]);
-        let plot = &cost_by_size(&run)[0];
-        let fit = &plot.traces[1];
+        let fit = &cost_by_size(&run)[0].traces[1];
         assert_eq!(fit.name, "send, fitted");
-        assert_eq!(fit.points.first().map(|point| point.y), Some(150.0));
-        assert_eq!(fit.points.last().map(|point| point.y), Some(200.0));
-    }
-
-    #[test]
-    fn packets_are_counted_as_the_fit_counted_them() {
-        let udp = [1.0, 1472.0, 1473.0, 65_507.0].map(|bytes| udp_packets(bytes, MTU));
-        assert_eq!(udp, [1.0, 1.0, 2.0, 45.0]);
-        assert_eq!(udp_packets(65_507.0, LOOPBACK_MTU), 1.0);
-        let tcp = [724.0, 1448.0, 65_536.0].map(|bytes| tcp_packets(bytes, MTU));
-        assert_eq!(tcp, [0.5, 1.0, 1.0]);
+        assert_eq!(fit.points.iter().map(|point| point.y).collect::<Vec<_>>(), [140.0, 250.0]);
     }
 
     #[test]

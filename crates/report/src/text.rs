@@ -2,9 +2,8 @@
 
 mod layout;
 
-use bitpath_measure::{Run, Unit};
+use bitpath_measure::Run;
 
-use crate::format;
 use crate::outline::{self, Block, Section};
 use layout::{Page, plain};
 
@@ -51,10 +50,13 @@ fn opening(page: &mut Page, run: &Run) {
         page.paragraph(&format!("{name}: {value}"));
     }
     page.gap();
-    let length = format::value(Unit::Seconds, run.duration_s);
     page.paragraph(&format!(
-        "{} {}, started {}, took {length}, seed {}, bitpath {}",
-        run.tool, run.id, run.started, run.seed, run.version
+        "{} {}, {}seed {}, bitpath {}",
+        run.tool,
+        run.id,
+        outline::when(run),
+        run.seed,
+        run.version
     ));
     if outline::has_intervals(run) {
         page.paragraph(outline::INTERVALS);

@@ -168,6 +168,7 @@ fn call_cost(
         let nanos = Picos::from_nanos_f64;
         Sourced::measured(nanos(found.value), Some((nanos(found.low), nanos(found.high))), run)
     };
+    keep_curve(&fit, bed, transport, side, record);
     let per_byte = Sourced::measured(
         NanosPerByte(byte.value),
         Some((NanosPerByte(byte.low), NanosPerByte(byte.high))),
@@ -179,6 +180,41 @@ fn call_cost(
         per_split: time(split),
         per_byte,
     })
+}
+
+/// Points of a fitted curve: enough that its steps at whole packets look like steps.
+const CURVE_POINTS: u32 = 32;
+
+/// Keeps the fitted cost at sizes close together, so that no reader must know the terms.
+fn keep_curve(fit: &Fit, bed: &Testbed, transport: Transport, side: &str, record: &mut Run) {
+    let largest = sizes_of(transport).last().map_or(1.0, |bytes| *bytes as f64);
+    let mut sizes: Vec<u64> = (0..=CURVE_POINTS)
+        .map(|step| {
+            let size = largest.powf(f64::from(step) / f64::from(CURVE_POINTS)).round();
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "from 1 to the largest message"
+            )]
+            let bytes = size as u64;
+            bytes
+        })
+        .collect();
+    sizes.dedup();
+    for bytes in sizes {
+        let terms = CallSize::new(transport, ByteCount(bytes), bed.mtu()).terms();
+        let cost: f64 =
+            terms.iter().zip(&fit.coefficients).map(|(term, found)| term * found.value).sum();
+        let labels =
+            stack::cost_labels(transport, side, usize::try_from(bytes).unwrap_or(usize::MAX));
+        let estimate = Estimate { method: Method::LeastSquares, ..Estimate::single(cost) };
+        record.figures.push(Figure {
+            name: "stack.cost.fitted".into(),
+            labels,
+            unit: Unit::Nanoseconds,
+            estimate,
+        });
+    }
 }
 
 fn sizes_of(transport: Transport) -> [usize; 8] {

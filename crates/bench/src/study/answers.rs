@@ -4,7 +4,7 @@ use std::path::Path;
 
 use bitpath_measure::run::{Answer, Figure, JobAnswer, Remedy as Ranked, RemedyOutcome};
 use bitpath_measure::statistics::{Method, estimate};
-use bitpath_measure::{BitRate, ByteCount, Estimate, Run, Unit};
+use bitpath_measure::{ByteCount, Estimate, Run, Unit};
 use bitpath_platform::namespace::RateLimit;
 use bitpath_sim::answer::remedy::{self, Remedy};
 use bitpath_sim::answer::{Parameter, bottleneck};
@@ -172,19 +172,7 @@ fn sentences(run: &Run, jobs: &[JobAnswer], line_rate: &Estimate, clip: &StudyCl
             clip.film.name, job.bottleneck_in_words
         )
     });
-    let best = limited.first().and_then(|job| job.remedies.first().map(|remedy| (job, remedy)));
-    let third = best.map_or_else(String::new, |(job, remedy)| {
-        let measured = match &remedy.outcome {
-            RemedyOutcome::Measured { gain } => {
-                format!("; tried here, it made {:.2} times", gain.value)
-            }
-            _ => String::new(),
-        };
-        format!(
-            "What would free {} most is {}: {:.2} times the throughput is predicted{measured}.",
-            job.scenario, remedy.name, remedy.predicted_gain.value
-        )
-    });
+    let third = limited.first().map_or_else(String::new, |job| remedies_in_words(job));
     let errors = checks::error_summary(run).map_or_else(String::new, |(median, worst)| {
         format!(
             " Predictions were off by {:.0} % in the median and {:.0} % at worst.",
@@ -192,14 +180,36 @@ fn sentences(run: &Run, jobs: &[JobAnswer], line_rate: &Estimate, clip: &StudyCl
             worst * 100.0
         )
     });
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a positive rate, rounded to 10 Mb/s"
-    )]
-    let rounded = BitRate((line_rate.value / 1e7).round() as u64 * 10_000_000);
+    let gigabits = line_rate.value / 1e9;
     let fourth = format!(
-        "One core of this host serves a line of at least {rounded} with full frames.{errors}"
+        "One core of this host serves a line of at least {gigabits:.1} Gb/s with full frames.{errors}"
     );
     [first, second, third, fourth].into_iter().filter(|sentence| !sentence.is_empty()).collect()
+}
+
+/// The best remedy of a job, and the one that was tried.
+fn remedies_in_words(job: &JobAnswer) -> String {
+    let Some(best) = job.remedies.first() else { return String::new() };
+    let measured = |remedy: &Ranked| match &remedy.outcome {
+        RemedyOutcome::Measured { gain } => format!(", {:.2} times measured", gain.value),
+        RemedyOutcome::NotApplicable { .. } | RemedyOutcome::NotTried => String::new(),
+    };
+    let gain = |remedy: &Ranked| {
+        format!(
+            "{:.2} times the throughput predicted{}",
+            remedy.predicted_gain.value,
+            measured(remedy)
+        )
+    };
+    let mut words =
+        format!("What would free {} most is {}: {}.", job.scenario, best.name, gain(best));
+    let tried = job
+        .remedies
+        .iter()
+        .skip(1)
+        .find(|remedy| matches!(remedy.outcome, RemedyOutcome::Measured { .. }));
+    if let Some(tried) = tried {
+        words += &format!(" Of what can be done here at once, {}: {}.", tried.name, gain(tried));
+    }
+    words
 }

@@ -13,9 +13,10 @@ const COST: &str = "stack.cost";
 const COPY: &str = "copy.bandwidth";
 
 /// Coefficients of the fits, and their titles.
-const FITS: [(&str, &str); 4] = [
+const FITS: [(&str, &str); 5] = [
     ("stack.fit.per_call", "per call"),
     ("stack.fit.per_packet", "per packet"),
+    ("stack.fit.per_split", "per split call"),
     ("stack.fit.per_byte", "per byte"),
     ("stack.fit.residual", "median residual"),
 ];
@@ -77,7 +78,9 @@ pub(super) fn other_blocks(run: &Run) -> Vec<Block> {
 fn is_shown(figure: &Figure) -> bool {
     let name = figure.name.as_str();
     let named = |names: &[(&str, &str)]| names.iter().any(|(known, _)| *known == name);
-    name == COST || name == COPY || named(&FITS) || named(&DECODE)
+    // What a job did stands in the predictions' table, and the fitted curve in its picture.
+    let elsewhere = name.starts_with("job.") || name == "stack.cost.fitted";
+    elsewhere || name == COST || name == COPY || named(&FITS) || named(&DECODE)
 }
 
 /// Figures of any name, a row each.
@@ -89,7 +92,7 @@ pub(super) fn figure_table(figures: &[&Figure]) -> Table {
             format::labels(&figure.labels),
             format::estimate(figure.unit, &figure.estimate),
             figure.estimate.samples.to_string(),
-            format::method(figure.estimate.method).replace('-', " "),
+            format::short_method(figure.estimate.method).into(),
         ]);
     }
     table

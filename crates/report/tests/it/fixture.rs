@@ -153,9 +153,21 @@ fn fits(run: &mut Run) {
             method: Method::LeastSquares,
             ..about(value, half_width)
         };
+        for bytes in [1_u32, 64, 512, 1472, 4096, 16_384, 65_507] {
+            let mut labels = labels.clone();
+            labels.insert("message_bytes".into(), bytes.to_string());
+            let cost = base + 310.0 + 0.11 * f64::from(bytes);
+            run.figures.push(figure(
+                "stack.cost.fitted",
+                labels,
+                Unit::Nanoseconds,
+                Estimate::single(cost),
+            ));
+        }
         for (name, unit, estimate) in [
             ("stack.fit.per_call", Unit::Nanoseconds, fit(base, 0.04)),
             ("stack.fit.per_packet", Unit::Nanoseconds, fit(310.0, 0.06)),
+            ("stack.fit.per_split", Unit::Nanoseconds, fit(420.0, 0.2)),
             ("stack.fit.per_byte", Unit::NanosecondsPerByte, fit(0.11, 0.03)),
             ("stack.fit.residual", Unit::Ratio, Estimate::single(0.043)),
         ] {
