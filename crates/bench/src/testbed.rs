@@ -28,8 +28,15 @@ const LOOPBACK_MTU: ByteCount = ByteCount(65_536);
 /// not hang on the queueing discipline as that of bbr does.
 pub const CONGESTION_CONTROL: &str = "cubic";
 
+/// Congestion control where the system reserves the other for root: every kernel has it and lets
+/// everyone use it.
+const CONGESTION_CONTROL_FOR_ALL: &str = "reno";
+
 /// Longest wait for an answer to an order that takes no time of its own.
 pub const ANSWER_PATIENCE: Duration = Duration::from_secs(20);
+
+/// Buffers of a connection that nothing is sent over [B]: what everyone may have.
+const TRIAL_BUFFERS: Buffers = Buffers { receive: 64 << 10, send: 64 << 10 };
 
 /// How much faster loopback's segments of 64 KiB made a transfer of 1250-byte messages look than
 /// packets of 1500 B on these machines.
@@ -41,6 +48,7 @@ pub struct Testbed {
     sender: Worker,
     receiver: Worker,
     veth: Option<VethPair>,
+    congestion_control: &'static str,
     /// Processors of sender and receiver.
     pub cpus: (usize, usize),
     /// Doubts about the path itself.
@@ -62,6 +70,7 @@ impl Testbed {
             sender: Worker::spawn("sender", program, &["worker"])?,
             receiver: Worker::spawn("receiver", program, &["worker"])?,
             veth: None,
+            congestion_control: CONGESTION_CONTROL,
             cpus: (first, last),
             pitfalls: Vec::new(),
         };
@@ -72,7 +81,20 @@ impl Testbed {
             bed.pitfalls.push(Pitfall::OneCore);
         }
         bed.pitfalls.push(Pitfall::SoftirqOnSender);
+        bed.choose_congestion_control()?;
         Ok(bed)
+    }
+
+    /// Tries a connection, and takes the congestion control that everyone may use where the
+    /// kernel refuses the usual one.
+    fn choose_congestion_control(&mut self) -> Result<(), BenchError> {
+        let Err(refused) = self.open_tcp(TRIAL_BUFFERS) else { return Ok(()) };
+        self.congestion_control = CONGESTION_CONTROL_FOR_ALL;
+        self.open_tcp(TRIAL_BUFFERS)?;
+        let what = format!("TCP with {CONGESTION_CONTROL}");
+        let reason = format!("{CONGESTION_CONTROL_FOR_ALL} was used, because {refused}");
+        self.pitfalls.push(Pitfall::NotMeasured { what, reason });
+        Ok(())
     }
 
     /// Joins the workers by a virtual cable where that can be made, else leaves them on loopback.
@@ -216,7 +238,7 @@ impl Testbed {
     pub fn open_tcp(&mut self, buffers: Buffers) -> Result<u64, BenchError> {
         let address = self.address(Side::Receiver);
         let (address, booked) = self.opened(Side::Receiver, &Order::Listen { address, buffers })?;
-        let congestion_control = CONGESTION_CONTROL.to_owned();
+        let congestion_control = self.congestion_control.to_owned();
         self.opened(Side::Sender, &Order::Connect { address, buffers, congestion_control })?;
         self.ask(Side::Receiver, &Order::Accept, ANSWER_PATIENCE)?;
         Ok(booked)

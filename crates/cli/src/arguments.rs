@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand};
 
 /// Where do the bits get stuck between the wire and the user, and what would free them?
 #[derive(Debug, Parser)]
-#[command(version, about, max_term_width = 100)]
+#[command(version, max_term_width = 100)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,

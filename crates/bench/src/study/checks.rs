@@ -97,10 +97,23 @@ fn check(
         measured,
         reference: if relative { measured.value } else { 1.0 },
         tolerance: TOLERANCE,
-        // Of a job that nothing limits, the rate says nothing, but its load still does.
-        bound: job.bound || unit == Unit::Cores,
+        bound: tells_something(job, unit, predicted.value, measured.value),
     }
 }
+
+/// Whether a right prediction is worth anything: not the rate of a job that nothing limits, not a
+/// share that is all or nothing on both sides, not the load of a core that is simply busy.
+fn tells_something(job: &StudyJob, unit: Unit, predicted: f64, measured: f64) -> bool {
+    let plain = |share: f64| !(ALL_OR_NOTHING..=1.0 - ALL_OR_NOTHING).contains(&share);
+    match unit {
+        Unit::Ratio => !(plain(predicted) && plain(measured)),
+        Unit::Cores => predicted.min(measured) < BUSY,
+        _ => job.bound,
+    }
+}
+
+/// Share below which, or above whose complement, a share is nothing or all [ratio].
+const ALL_OR_NOTHING: f64 = 0.02;
 
 /// Median relative half width of the probe's costs [ratio].
 fn cost_uncertainty(sampler: &Sampler) -> f64 {
