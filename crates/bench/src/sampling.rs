@@ -22,6 +22,12 @@ const UNSTEADY: f64 = 0.1;
 /// Share of outliers above which they are a doubt [ratio].
 const MANY_OUTLIERS: f64 = 0.1;
 
+/// Samples below which a median with its interval says little.
+const FEW_SAMPLES: usize = 5;
+
+/// Quantities that are read once: they do not vary.
+const SINGLE_READINGS: [&str; 2] = ["clock.step", "clock.tsc_rate"];
+
 /// What stood beside one sample.
 #[derive(Clone, Copy, Debug)]
 pub struct Beside {
@@ -105,6 +111,14 @@ impl Sampler {
         }
     }
 
+    /// Everything sampled so far was warm-up: it stays in the record and does not count.
+    pub fn end_warm_up(&mut self, name_begins: &str) {
+        for series in self.series.values_mut().filter(|series| series.name.starts_with(name_begins))
+        {
+            series.warm_up = series.samples.len();
+        }
+    }
+
     /// Values of a series so far.
     #[must_use]
     pub fn values(&self, name: &str, labels: &Labels) -> Vec<f64> {
@@ -123,7 +137,14 @@ impl Sampler {
         let relative: Vec<f64> = self.speeds.iter().map(|speed| speed / usual).collect();
         let mut loads = Vec::new();
         let mut outlying: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+        let mut fewest: BTreeMap<String, usize> = BTreeMap::new();
         for mut series in self.series.into_values() {
+            series.find_steady_state();
+            let count = series.values().len();
+            fewest
+                .entry(series.name.clone())
+                .and_modify(|least| *least = count.min(*least))
+                .or_insert(count);
             for sample in &mut series.samples {
                 sample.machine_speed =
                     if sample.machine_speed > 0.0 { sample.machine_speed / usual } else { 1.0 };
@@ -137,6 +158,11 @@ impl Sampler {
         for (series, (outliers, samples)) in outlying {
             if outliers as f64 > MANY_OUTLIERS * samples as f64 {
                 run.doubt(Pitfall::Outliers { series, outliers, samples });
+            }
+        }
+        for (what, samples) in fewest.into_iter().filter(|(_, samples)| *samples < FEW_SAMPLES) {
+            if !SINGLE_READINGS.contains(&what.as_str()) {
+                run.doubt(Pitfall::SmallSample { what, samples });
             }
         }
         doubt_machine(run, &relative, &loads, &self.steal);

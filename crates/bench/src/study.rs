@@ -16,10 +16,11 @@ mod jobs;
 mod rounds;
 mod steps;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use bitpath_measure::run::Document;
 use bitpath_measure::{Pitfall, Run};
+use bitpath_platform::codec::CodecError;
 use bitpath_platform::{clock, facts};
 use bitpath_sim::host::HostScenario;
 use bitpath_sim::scenario::{Scenario, Subject};
@@ -114,27 +115,24 @@ fn stages(
     run.environment = Some(facts::environment());
     machine_doubts(run);
     steps.begin("the clip");
-    let clip = clip::prepare(options.clip.as_deref(), &options.scratch)?;
-    if let Some(words) = &clip.synthetic {
-        run.doubt(Pitfall::SyntheticClip { clip: words.clone() });
-    }
+    let clip = clip_or_doubt(options, run)?;
     steps.begin("the test bed");
     let mut bed = Testbed::open(&options.program)?;
-    bed.pitfalls.drain(..).for_each(|pitfall| run.doubt(pitfall));
 
-    let mut measured = rounds::probe(&mut bed, sampler, &clip, &options.budget, steps)?;
+    let mut measured = rounds::probe(&mut bed, sampler, clip.as_ref(), &options.budget, steps)?;
     let jobs = match options.scope {
         Scope::Probe => Vec::new(),
-        Scope::Study => jobs::of_study(sampler, &clip, &bed),
+        Scope::Study => jobs::of_study(sampler, clip.as_ref(), &bed),
     };
-    rounds::jobs(&mut bed, sampler, &clip, &jobs, &options.budget, &mut measured, steps)?;
+    rounds::jobs(&mut bed, sampler, clip.as_ref(), &jobs, &options.budget, &mut measured, steps)?;
 
     steps.begin("predictions");
-    let scenarios = predict(options, run, sampler, &bed, &clip, &jobs, measured.clone())?;
+    let scenarios = predict(options, run, sampler, &bed, clip.as_ref(), &jobs, measured.clone())?;
     checks::hold(run, sampler, &scenarios, &measured);
+    bed.pitfalls.drain(..).for_each(|pitfall| run.doubt(pitfall));
     if options.scope == Scope::Study {
         steps.begin("the answer");
-        answers::give(run, &mut bed, &scenarios, &clip, &options.budget, steps)?;
+        answers::give(run, &mut bed, &scenarios, clip.as_ref(), &options.budget, steps)?;
     }
     Ok(())
 }
@@ -145,16 +143,19 @@ fn predict(
     run: &mut Run,
     sampler: &Sampler,
     bed: &Testbed,
-    clip: &StudyClip,
+    clip: Option<&StudyClip>,
     jobs: &[jobs::StudyJob],
     measured: rounds::Measured,
 ) -> Result<Vec<(jobs::StudyJob, HostScenario)>, BenchError> {
-    let decode = crate::probe::decode::fit(&clip.film.name, &measured.decoded, &options.id)?;
+    let fit = |clip: &StudyClip| {
+        crate::probe::decode::fit(&clip.film.name, &measured.decoded, &options.id)
+    };
+    let decode = clip.map(fit).transpose()?.into_iter().collect();
     let facts = Facts {
         host: "this host",
         run: &options.id,
         socket_memory: measured.socket_memory,
-        decode: vec![decode],
+        decode,
     };
     let host = profile::build(bed, sampler, facts, run)?;
     if let Some(tsc_hz) = Some(host.cpu.clock.value.0).filter(|hz| *hz > 1e9) {
@@ -184,7 +185,19 @@ fn machine_doubts(run: &mut Run) {
     }
 }
 
-/// The path of a clip as jobs want it.
-pub(crate) fn film_path(clip: &StudyClip) -> &Path {
-    &clip.path
+/// The clip, or none and a doubt where this build cannot decode and none was asked for.
+fn clip_or_doubt(options: &Options, run: &mut Run) -> Result<Option<StudyClip>, BenchError> {
+    match clip::prepare(options.clip.as_deref(), &options.scratch) {
+        Ok(clip) => {
+            if let Some(words) = &clip.synthetic {
+                run.doubt(Pitfall::SyntheticClip { clip: words.clone() });
+            }
+            Ok(Some(clip))
+        }
+        Err(BenchError::Codec(error @ CodecError::NotBuilt)) if options.clip.is_none() => {
+            run.doubt(Pitfall::NoDecoder { reason: error.to_string() });
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
 }

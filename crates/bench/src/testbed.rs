@@ -226,6 +226,7 @@ impl Testbed {
         let (near, far) = (self.address(Side::Sender), self.address(Side::Receiver));
         let order = Order::OpenUdp { address: far, peer: None, buffers };
         let (peer, booked) = self.opened(Side::Receiver, &order)?;
+        self.doubt_buffer(buffers, booked);
         self.opened(Side::Sender, &Order::OpenUdp { address: near, peer: Some(peer), buffers })?;
         Ok(booked)
     }
@@ -238,10 +239,24 @@ impl Testbed {
     pub fn open_tcp(&mut self, buffers: Buffers) -> Result<u64, BenchError> {
         let address = self.address(Side::Receiver);
         let (address, booked) = self.opened(Side::Receiver, &Order::Listen { address, buffers })?;
+        self.doubt_buffer(buffers, booked);
         let congestion_control = self.congestion_control.to_owned();
         self.opened(Side::Sender, &Order::Connect { address, buffers, congestion_control })?;
         self.ask(Side::Receiver, &Order::Accept, ANSWER_PATIENCE)?;
         Ok(booked)
+    }
+
+    /// The kernel books twice what it was asked for, or less where `rmem_max` stands in the way.
+    fn doubt_buffer(&mut self, buffers: Buffers, booked: u64) {
+        let wanted_bytes = buffers.receive as u64;
+        let doubt = Pitfall::BufferCapped {
+            option: "SO_RCVBUF".into(),
+            wanted_bytes,
+            given_bytes: booked / 2,
+        };
+        if booked / 2 < wanted_bytes && !self.pitfalls.contains(&doubt) {
+            self.pitfalls.push(doubt);
+        }
     }
 
     fn opened(&mut self, side: Side, order: &Order) -> Result<(SocketAddr, u64), BenchError> {

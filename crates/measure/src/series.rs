@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::statistics::steady_from;
+
 /// What tells one series from another of the same name: message size, transport, side, ...
 pub type Labels = BTreeMap<String, String>;
 
@@ -110,6 +112,9 @@ pub struct Series {
     pub labels: Labels,
     /// The unit of every value.
     pub unit: Unit,
+    /// Readings at the front that were taken while things warmed up: kept, but not counted.
+    #[serde(default)]
+    pub warm_up: usize,
     /// The readings.
     pub samples: Vec<Sample>,
 }
@@ -118,18 +123,45 @@ impl Series {
     /// An empty series.
     #[must_use]
     pub fn new(name: &str, labels: Labels, unit: Unit) -> Self {
-        Self { name: name.into(), labels, unit, samples: Vec::new() }
+        Self { name: name.into(), labels, unit, warm_up: 0, samples: Vec::new() }
     }
 
-    /// The values alone, in order.
+    /// The values that count, in order: those behind the warm-up.
     #[must_use]
     pub fn values(&self) -> Vec<f64> {
-        self.samples.iter().map(|sample| sample.value).collect()
+        self.samples.iter().skip(self.warm_up).map(|sample| sample.value).collect()
+    }
+
+    /// Moves the end of the warm-up to where the data says that the steady state begins, where
+    /// there are enough readings to say it.
+    pub fn find_steady_state(&mut self) {
+        let values = self.values();
+        if values.len() >= ENOUGH_FOR_STEADY_STATE {
+            self.warm_up += steady_from(&values);
+        }
     }
 }
+
+/// Readings below which a rule for the steady state would only follow noise.
+const ENOUGH_FOR_STEADY_STATE: usize = 20;
 
 /// Labels from pairs, for short calls.
 #[must_use]
 pub fn labels<const N: usize>(pairs: [(&str, &str); N]) -> Labels {
     pairs.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_warm_up_is_kept_but_not_counted() {
+        let mut series = Series::new("a", labels([]), Unit::Seconds);
+        let sample = |value| Sample { value, at_s: 0.0, machine_speed: 1.0, other_load_cores: 0.0 };
+        series.samples.extend([90.0, 50.0].map(sample));
+        series.samples.extend((0..30).map(|i| sample(10.0 + f64::from(i % 2))));
+        series.find_steady_state();
+        assert_eq!((series.warm_up, series.samples.len(), series.values().len()), (2, 32, 30));
+    }
 }

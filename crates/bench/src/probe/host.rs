@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bitpath_measure::series::labels;
-use bitpath_measure::{Labels, Unit};
+use bitpath_measure::{Labels, Pitfall, Unit};
 use bitpath_platform::{clock, latency};
 
 use crate::BenchError;
@@ -21,11 +21,18 @@ const EVENTS: usize = 200;
 /// Length of the sleeps whose lateness is sampled [ns]: about a message's time at a film's pace.
 const SLEEP_NS: u64 = 200_000;
 
-/// Samples everything on the calling thread, and wake-ups between two processors.
+/// Steps of its clock that a run must last at least.
+const LEAST_TICKS: f64 = 1000.0;
+
+/// Step of a clock from which it is a coarse one [ns].
+const COARSE_NS: f64 = 1000.0;
+
+/// Samples everything on the calling thread, and wake-ups between two processors. Returns the
+/// doubts about the clock.
 ///
 /// # Errors
 /// When a processor cannot be used.
-pub fn measure(sampler: &mut Sampler, cpus: (usize, usize)) -> Result<(), BenchError> {
+pub fn measure(sampler: &mut Sampler, cpus: (usize, usize)) -> Result<Vec<Pitfall>, BenchError> {
     let none = Labels::new();
     let clock_label = |name: &str| labels([("clock", name)]);
     let mut nanos = |name: &str, labels: &Labels, values: &[f64]| {
@@ -45,7 +52,28 @@ pub fn measure(sampler: &mut Sampler, cpus: (usize, usize)) -> Result<(), BenchE
     if let Some(rate) = clock::calibrate_tsc(Duration::from_millis(20), 5) {
         sampler.add_alone("clock.tsc_rate", &none, Unit::Hertz, &[rate.hz]);
     }
-    Ok(())
+    Ok(clock_doubts(sampler))
+}
+
+/// Holds the shortest runs of this part, those of the cheapest operations, against the clock's step.
+fn clock_doubts(sampler: &Sampler) -> Vec<Pitfall> {
+    let none = Labels::new();
+    let step_ns = sampler.median("clock.step", &none).unwrap_or(1.0).max(1.0);
+    let cheapest = [
+        ("reading the clock", sampler.median("clock.cost", &labels([("clock", "monotonic")]))),
+        ("a system call", sampler.median("syscall.cost", &none)),
+    ];
+    let mut doubts = Vec::new();
+    for (what, cost_ns) in cheapest {
+        let run_ns = cost_ns.unwrap_or(0.0) * f64::from(CALLS);
+        if run_ns / step_ns < LEAST_TICKS {
+            doubts.push(Pitfall::RunTooShort { what: what.into(), ticks: run_ns / step_ns });
+        }
+        if step_ns > COARSE_NS {
+            doubts.push(Pitfall::CoarseClock { step_ns, run_ns });
+        }
+    }
+    doubts
 }
 
 /// Processor time of one sleep until a given time [ns], a mean over some sleeps a sample.

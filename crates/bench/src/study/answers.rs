@@ -11,10 +11,10 @@ use bitpath_sim::answer::{Parameter, bottleneck};
 use bitpath_sim::host::HostScenario;
 use bitpath_sim::profile::{CallSize, HostProfile, Transport};
 
+use super::checks;
 use super::jobs::StudyJob;
 use super::rounds::Budget;
 use super::steps::Steps;
-use super::{checks, film_path};
 use crate::BenchError;
 use crate::clip::StudyClip;
 use crate::testbed::{Testbed, VETH_MTU};
@@ -37,14 +37,14 @@ pub(super) fn give(
     run: &mut Run,
     bed: &mut Testbed,
     scenarios: &[(StudyJob, HostScenario)],
-    clip: &StudyClip,
+    clip: Option<&StudyClip>,
     budget: &Budget,
     steps: &mut Steps<'_>,
 ) -> Result<(), BenchError> {
     let mut jobs = Vec::new();
     for (index, (job, scenario)) in scenarios.iter().enumerate() {
         let mut answer = answer_for(scenario);
-        let film = job.is_film().then(|| film_path(clip));
+        let film = clip.filter(|_| job.is_film()).map(|clip| clip.path.as_path());
         if job.bound {
             try_best(bed, scenario, film, budget, &mut answer.remedies)?;
         }
@@ -153,7 +153,12 @@ fn line_rate(host: &HostProfile) -> Estimate {
 }
 
 /// Four lines in plain words.
-fn sentences(run: &Run, jobs: &[JobAnswer], line_rate: &Estimate, clip: &StudyClip) -> Vec<String> {
+fn sentences(
+    run: &Run,
+    jobs: &[JobAnswer],
+    line_rate: &Estimate,
+    clip: Option<&StudyClip>,
+) -> Vec<String> {
     let limited: Vec<&JobAnswer> =
         jobs.iter().filter(|job| job.bottleneck != Parameter::JobRate.name()).collect();
     let first = limited.first().map_or_else(
@@ -165,11 +170,12 @@ fn sentences(run: &Run, jobs: &[JobAnswer], line_rate: &Estimate, clip: &StudyCl
             )
         },
     );
+    let film = clip.map_or("a film", |clip| clip.film.name.as_str());
     let decode = jobs.iter().find(|job| job.scenario == "mpeg-sw-fast");
     let second = decode.map_or_else(String::new, |job| {
         format!(
             "Playing {} faster than it can be decoded, the bottleneck is {}.",
-            clip.film.name, job.bottleneck_in_words
+            film, job.bottleneck_in_words
         )
     });
     let third = limited.first().map_or_else(String::new, |job| remedies_in_words(job));

@@ -73,45 +73,57 @@ impl StudyJob {
 }
 
 /// The jobs, their rates chosen from what the probe found so far.
-pub(super) fn of_study(sampler: &Sampler, clip: &StudyClip, bed: &Testbed) -> Vec<StudyJob> {
-    let send = |transport, bytes| {
-        sampler
-            .median("stack.cost", &stack::cost_labels(transport, "send", bytes))
-            .unwrap_or(3000.0)
-    };
-    let decode_rate =
-        sampler.median("decode.frame_rate", &labels([("frame", "all")])).unwrap_or(100.0);
-    let easy = EASY * decode_rate / clip.film.rate.per_second();
-    let frame_rate = clip.film.rate.per_second();
-    // The sender's stack carries so many messages of a film a second.
-    let mean_frame = clip.film.bytes().0 as f64 / clip.film.frames.len() as f64;
-    let messages = (mean_frame / FILM_MESSAGE.0 as f64).ceil();
-    let sendable = 1e9 / send(Transport::Udp, 1472) / messages / frame_rate;
-    let one_core = bed.cores() < 2;
-    let mut jobs = vec![
-        StudyJob::new(raw("raw-udp", Transport::Udp, 1000, LARGE_BUFFER), true),
-        StudyJob::new(raw("raw-udp-large", Transport::Udp, 6000, LARGE_BUFFER), true),
-        StudyJob::new(raw("raw-tcp", Transport::Tcp, 2500, LARGE_BUFFER), true),
-        StudyJob::new(raw("raw-tcp-large", Transport::Tcp, 48_000, LARGE_BUFFER), true),
-        StudyJob::new(
-            working("raw-udp-slow", Transport::Udp, 1000, 1.6 * send(Transport::Udp, 1472)),
-            true,
-        ),
-        StudyJob::new(
-            working("raw-tcp-slow", Transport::Tcp, 5000, 2.0 * send(Transport::Tcp, 4096)),
-            true,
-        ),
-        StudyJob::new(paced(send(Transport::Udp, 1472)), false),
-        StudyJob::new(film("mpeg-hw", clip, 4.0, false), false),
-        StudyJob::new(film("mpeg-hw-fast", clip, TOO_MUCH * sendable, false), true),
-        StudyJob::new(film("mpeg-sw", clip, easy, true), false),
-        StudyJob::new(film("mpeg-sw-fast", clip, easy / EASY * TOO_MUCH, true), true),
-    ];
-    if one_core {
+pub(super) fn of_study(
+    sampler: &Sampler,
+    clip: Option<&StudyClip>,
+    bed: &Testbed,
+) -> Vec<StudyJob> {
+    let mut jobs = raw_jobs(sampler);
+    if let Some(clip) = clip {
+        jobs.extend(film_jobs(sampler, clip));
+    }
+    if bed.cores() < 2 {
         // On one core an unpaced sender and its receiver only measure the scheduler's slices.
         jobs.retain(|job| job.job.name != "raw-udp-slow");
     }
     jobs
+}
+
+/// Median time of a send call [ns].
+fn send_ns(sampler: &Sampler, transport: Transport, bytes: usize) -> f64 {
+    let labels = stack::cost_labels(transport, "send", bytes);
+    // Without a sample the jobs are only less well chosen.
+    sampler.median("stack.cost", &labels).unwrap_or(3000.0)
+}
+
+fn raw_jobs(sampler: &Sampler) -> Vec<StudyJob> {
+    let udp_ns = send_ns(sampler, Transport::Udp, 1472);
+    let tcp_ns = send_ns(sampler, Transport::Tcp, 4096);
+    vec![
+        StudyJob::new(raw("raw-udp", Transport::Udp, 1000, LARGE_BUFFER), true),
+        StudyJob::new(raw("raw-udp-large", Transport::Udp, 6000, LARGE_BUFFER), true),
+        StudyJob::new(raw("raw-tcp", Transport::Tcp, 2500, LARGE_BUFFER), true),
+        StudyJob::new(raw("raw-tcp-large", Transport::Tcp, 48_000, LARGE_BUFFER), true),
+        StudyJob::new(working("raw-udp-slow", Transport::Udp, 1000, 1.6 * udp_ns), true),
+        StudyJob::new(working("raw-tcp-slow", Transport::Tcp, 5000, 2.0 * tcp_ns), true),
+        StudyJob::new(paced(udp_ns), false),
+    ]
+}
+
+fn film_jobs(sampler: &Sampler, clip: &StudyClip) -> Vec<StudyJob> {
+    let decode_rate =
+        sampler.median("decode.frame_rate", &labels([("frame", "all")])).unwrap_or(100.0);
+    let frame_rate = clip.film.rate.per_second();
+    // The sender's stack carries so many messages of a film a second.
+    let mean_frame = clip.film.bytes().0 as f64 / clip.film.frames.len() as f64;
+    let messages = (mean_frame / FILM_MESSAGE.0 as f64).ceil();
+    let sendable = 1e9 / send_ns(sampler, Transport::Udp, 1472) / messages;
+    vec![
+        StudyJob::new(film("mpeg-hw", clip, 4.0, false), false),
+        StudyJob::new(film("mpeg-hw-fast", clip, TOO_MUCH * sendable / frame_rate, false), true),
+        StudyJob::new(film("mpeg-sw", clip, EASY * decode_rate / frame_rate, true), false),
+        StudyJob::new(film("mpeg-sw-fast", clip, TOO_MUCH * decode_rate / frame_rate, true), true),
+    ]
 }
 
 fn raw(name: &str, transport: Transport, message: u64, buffer: ByteCount) -> Job {

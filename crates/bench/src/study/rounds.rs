@@ -10,7 +10,6 @@ use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::film_path;
 use super::jobs::StudyJob;
 use super::steps::Steps;
 use crate::BenchError;
@@ -67,12 +66,12 @@ const ORDER_SEED: u64 = 2004;
 pub(super) fn probe(
     bed: &mut Testbed,
     sampler: &mut Sampler,
-    clip: &StudyClip,
+    clip: Option<&StudyClip>,
     budget: &Budget,
     steps: &mut Steps<'_>,
 ) -> Result<Measured, BenchError> {
     steps.begin("clocks, timers, system calls");
-    host::measure(sampler, bed.cpus)?;
+    let clock_doubts = host::measure(sampler, bed.cpus)?;
     let socket_memory = socket_memory::measure(bed, "this study")?;
     steps.begin("memory");
     for round in 0..budget.least_rounds.max(3) {
@@ -88,9 +87,13 @@ pub(super) fn probe(
         socket_memory,
         decoded: Vec::new(),
         outcomes: Vec::new(),
-        doubts: Vec::new(),
+        doubts: clock_doubts,
         order,
     };
+    probe_round(bed, sampler, clip, &mut measured)?;
+    sampler.end_warm_up("stack.");
+    sampler.end_warm_up("decode.");
+    measured.decoded.clear();
     let start_ns = monotonic_ns();
     for round in 0.. {
         probe_round(bed, sampler, clip, &mut measured)?;
@@ -119,7 +122,7 @@ pub(super) fn probe(
 fn probe_round(
     bed: &mut Testbed,
     sampler: &mut Sampler,
-    clip: &StudyClip,
+    clip: Option<&StudyClip>,
     measured: &mut Measured,
 ) -> Result<(), BenchError> {
     bed.open_udp(stack::PROBE_BUFFERS)?;
@@ -149,7 +152,9 @@ fn probe_round(
         wake::long_slice(bed, sampler, send_ns, receive_ns)?;
         wake::short_slice(bed, sampler, send_ns, receive_ns)?;
     }
-    measured.decoded.push(decode::pass(bed, sampler, film_path(clip))?);
+    if let Some(clip) = clip {
+        measured.decoded.push(decode::pass(bed, sampler, &clip.path)?);
+    }
     Ok(())
 }
 
@@ -172,7 +177,7 @@ fn widest_cost(sampler: &Sampler) -> f64 {
 pub(super) fn jobs(
     bed: &mut Testbed,
     sampler: &mut Sampler,
-    clip: &StudyClip,
+    clip: Option<&StudyClip>,
     jobs: &[StudyJob],
     budget: &Budget,
     measured: &mut Measured,
@@ -216,10 +221,10 @@ pub(super) fn jobs(
 fn one_job(
     bed: &mut Testbed,
     sampler: &mut Sampler,
-    clip: &StudyClip,
+    clip: Option<&StudyClip>,
     job: &StudyJob,
 ) -> Result<Outcome, BenchError> {
-    let film = job.is_film().then(|| film_path(clip));
+    let film = clip.filter(|_| job.is_film()).map(|clip| clip.path.as_path());
     let (outcome, beside) = sampler.beside(bed, |bed| crate::job::run(bed, &job.job, film))?;
     for (quantity, unit, value) in super::checks::quantities(job, &outcome) {
         sampler.add(&format!("job.{quantity}"), &job_labels(job), unit, value, &beside);
