@@ -13,6 +13,10 @@ use bitpath_platform::usage::LoadWatch;
 use crate::BenchError;
 use crate::testbed::Testbed;
 
+/// Length of a window over which the load of others is read [ns]: the kernel counts it in ticks of
+/// 10 ms, which would drown a shorter one.
+const LOAD_WINDOW_NS: u64 = 1_000_000_000;
+
 /// Work of others above which a sample counts as disturbed [cores].
 const DISTURBING_LOAD: f64 = 0.1;
 
@@ -34,8 +38,8 @@ pub struct Beside {
     at_s: f64,
     /// Steps a second of the slower processor's loop [1/s]; relative only once the run is over.
     speed: f64,
-    other_cores: f64,
-    steal_cores: f64,
+    /// Processor time of others and the hypervisor [cores].
+    load: f64,
 }
 
 /// Collects samples into series until the run is over.
@@ -46,6 +50,10 @@ pub struct Sampler {
     /// Speeds and steal of everything that stood beside a sample.
     speeds: Vec<f64>,
     steal: Vec<f64>,
+    /// The window of the load of others that is open, and since when.
+    watch: Option<(LoadWatch, u64)>,
+    /// Load of others in the last window that is over [cores].
+    load: f64,
 }
 
 impl Sampler {
@@ -57,6 +65,8 @@ impl Sampler {
             series: BTreeMap::new(),
             speeds: Vec::new(),
             steal: Vec::new(),
+            watch: None,
+            load: 0.0,
         }
     }
 
@@ -70,29 +80,39 @@ impl Sampler {
         measure: impl FnOnce(&mut Testbed) -> Result<T, BenchError>,
     ) -> Result<(T, Beside), BenchError> {
         let (sender, receiver) = bed.speeds()?;
-        let watch = LoadWatch::begin(&bed.pids())?;
         let at_s = (monotonic_ns() - self.start_ns) as f64 / 1e9;
+        self.watch_load(bed)?;
         let value = measure(bed)?;
-        let load = watch.so_far()?;
+        self.watch_load(bed)?;
         let speed = sender.min(receiver);
         self.speeds.push(speed);
-        self.steal.push(load.steal_cores);
-        Ok((
-            value,
-            Beside { at_s, speed, other_cores: load.other_cores(), steal_cores: load.steal_cores },
-        ))
+        Ok((value, Beside { at_s, speed, load: self.load }))
+    }
+
+    /// Reads the load of others once a window is over; until then the last window's stands.
+    fn watch_load(&mut self, bed: &Testbed) -> Result<(), BenchError> {
+        let Some((watch, since_ns)) = &self.watch else {
+            self.watch = Some((LoadWatch::begin(&bed.pids())?, monotonic_ns()));
+            return Ok(());
+        };
+        if monotonic_ns() - since_ns >= LOAD_WINDOW_NS {
+            let load = watch.so_far()?;
+            self.steal.push(load.steal_cores);
+            self.load = load.other_cores() + load.steal_cores;
+            self.watch = Some((LoadWatch::begin(&bed.pids())?, monotonic_ns()));
+        }
+        Ok(())
     }
 
     /// Adds one value to a series.
     pub fn add(&mut self, name: &str, labels: &Labels, unit: Unit, value: f64, beside: &Beside) {
         let series = self.series.entry((name.to_owned(), labels.clone()));
         let series = series.or_insert_with(|| Series::new(name, labels.clone(), unit));
-        let other_load_cores = beside.other_cores + beside.steal_cores;
         series.samples.push(Sample {
             value,
             at_s: beside.at_s,
             machine_speed: beside.speed,
-            other_load_cores,
+            other_load_cores: beside.load,
         });
     }
 
@@ -101,13 +121,7 @@ impl Sampler {
         let at_s = (monotonic_ns() - self.start_ns) as f64 / 1e9;
         let speed = self.speeds.last().copied().unwrap_or(0.0);
         for value in values {
-            self.add(
-                name,
-                labels,
-                unit,
-                *value,
-                &Beside { at_s, speed, other_cores: 0.0, steal_cores: 0.0 },
-            );
+            self.add(name, labels, unit, *value, &Beside { at_s, speed, load: 0.0 });
         }
     }
 

@@ -102,12 +102,12 @@ fn check(
 }
 
 /// Whether a right prediction is worth anything: not the rate of a job that nothing limits, not a
-/// share that is all or nothing on both sides, not the load of a core that is simply busy.
+/// share that is all or nothing on both sides, not the load of a core that is simply busy or idle.
 fn tells_something(job: &StudyJob, unit: Unit, predicted: f64, measured: f64) -> bool {
     let plain = |share: f64| !(ALL_OR_NOTHING..=1.0 - ALL_OR_NOTHING).contains(&share);
     match unit {
         Unit::Ratio => !(plain(predicted) && plain(measured)),
-        Unit::Cores => predicted.min(measured) < BUSY,
+        Unit::Cores => predicted.min(measured) < BUSY && predicted.max(measured) >= LOW_LOAD,
         _ => job.bound,
     }
 }
