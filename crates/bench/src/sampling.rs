@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use bitpath_measure::series::DISTURBING_LOAD;
 use bitpath_measure::statistics::{Method, median, outliers};
 use bitpath_measure::{Labels, Pitfall, Run, Sample, Series, Unit};
 use bitpath_platform::clock::monotonic_ns;
@@ -16,9 +17,6 @@ use crate::testbed::Testbed;
 /// Length of a window over which the load of others is read [ns]: the kernel counts it in ticks of
 /// 10 ms, which would drown a shorter one.
 const LOAD_WINDOW_NS: u64 = 1_000_000_000;
-
-/// Work of others above which a sample counts as disturbed [cores].
-const DISTURBING_LOAD: f64 = 0.1;
 
 /// Swing of the machine's own speed above which it is a doubt [ratio].
 const UNSTEADY: f64 = 0.1;

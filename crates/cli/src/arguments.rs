@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use bitpath_sim::engine::Engine;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Where do the bits get stuck between the wire and the user, and what would free them?
 #[derive(Debug, Parser)]
@@ -91,4 +91,25 @@ pub(crate) enum RunsAction {
         #[arg(long)]
         json: bool,
     },
+    /// One record in another form, on standard output
+    Export {
+        /// Its id, or enough of its beginning
+        id: String,
+        /// The form
+        #[arg(long, value_enum)]
+        form: Form,
+    },
+}
+
+/// Forms of a record.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Form {
+    /// Every sample, a row each (CSV)
+    Samples,
+    /// Every figure, a row each (CSV)
+    Figures,
+    /// The errors of the predictions as a picture (SVG)
+    Picture,
+    /// The report as a page (HTML)
+    Page,
 }

@@ -1,6 +1,6 @@
 //! What a user is told when something fails, and the exit code.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use bitpath_bench::BenchError;
@@ -49,6 +49,12 @@ pub(crate) enum Failure {
         /// Why.
         source: std::io::Error,
     },
+    /// A record without predictions has no picture of them.
+    #[error("record {id} holds no predictions, so there is no picture of them")]
+    NoPicture {
+        /// The record.
+        id: String,
+    },
     /// The command could not begin.
     #[error("cannot {action}: {source}")]
     Start {
@@ -80,7 +86,11 @@ impl Failure {
     fn code(&self) -> u8 {
         match self {
             Self::Bench(BenchError::Codec(_) | BenchError::Film(_)) => BAD_INPUT,
-            Self::Store(_) | Self::Scenario { .. } | Self::Engine(_) | Self::Read { .. } => {
+            Self::Store(_)
+            | Self::Scenario { .. }
+            | Self::Engine(_)
+            | Self::NoPicture { .. }
+            | Self::Read { .. } => {
                 BAD_INPUT
             }
             Self::Bench(_)
@@ -92,12 +102,13 @@ impl Failure {
     }
 }
 
-/// The mistake with the line of the file that it is in.
-fn mistake(file: &std::path::Path, text: &str, error: &ScenarioError) -> Report {
-    let mut diagnostic = MietteDiagnostic::new(error.message.clone());
-    if let Some(span) = error.span.clone() {
-        diagnostic = diagnostic.with_label(LabeledSpan::at(span, "here"));
-    }
+/// The mistake with the line of the file that it is in, or with the file where it is in no one line.
+fn mistake(file: &Path, text: &str, error: &ScenarioError) -> Report {
+    let Some(span) = error.span.clone() else {
+        return Report::new(MietteDiagnostic::new(format!("{}: {error}", file.display())));
+    };
+    let diagnostic =
+        MietteDiagnostic::new(error.message.clone()).with_label(LabeledSpan::at(span, "here"));
     Report::new(diagnostic)
         .with_source_code(NamedSource::new(file.display().to_string(), text.to_owned()))
 }

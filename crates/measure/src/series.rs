@@ -103,6 +103,18 @@ pub struct Sample {
     pub other_load_cores: f64,
 }
 
+impl Sample {
+    /// Whether others used so much of the machine that the reading says more about them.
+    #[must_use]
+    pub fn disturbed(&self) -> bool {
+        self.other_load_cores > DISTURBING_LOAD
+    }
+}
+
+/// Work of others above which a reading is disturbed [cores]: an idle system's own chores stay
+/// below a tenth, a busy neighbour takes a core.
+pub const DISTURBING_LOAD: f64 = 0.2;
+
 /// Readings of one quantity under one set of conditions, in the order they were taken.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
@@ -126,16 +138,25 @@ impl Series {
         Self { name: name.into(), labels, unit, warm_up: 0, samples: Vec::new() }
     }
 
-    /// The values that count, in order: those behind the warm-up.
+    /// The values that count, in order: those behind the warm-up, and of these the undisturbed
+    /// ones where they are at least half.
     #[must_use]
     pub fn values(&self) -> Vec<f64> {
-        self.samples.iter().skip(self.warm_up).map(|sample| sample.value).collect()
+        let warm: Vec<&Sample> = self.samples.iter().skip(self.warm_up).collect();
+        let calm: Vec<f64> =
+            warm.iter().filter(|sample| !sample.disturbed()).map(|sample| sample.value).collect();
+        if calm.len() * 2 >= warm.len() {
+            calm
+        } else {
+            warm.iter().map(|sample| sample.value).collect()
+        }
     }
 
     /// Moves the end of the warm-up to where the data says that the steady state begins, where
     /// there are enough readings to say it.
     pub fn find_steady_state(&mut self) {
-        let values = self.values();
+        let values: Vec<f64> =
+            self.samples.iter().skip(self.warm_up).map(|sample| sample.value).collect();
         if values.len() >= ENOUGH_FOR_STEADY_STATE {
             self.warm_up += steady_from(&values);
         }
@@ -154,6 +175,17 @@ pub fn labels<const N: usize>(pairs: [(&str, &str); N]) -> Labels {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn disturbed_readings_count_only_where_most_are() {
+        let sample =
+            |value: f64| Sample { value, at_s: 0.0, machine_speed: 1.0, other_load_cores: value };
+        let mut series = Series::new("a", labels([]), Unit::Seconds);
+        series.samples.extend([0.0, 0.1, 0.9].map(sample));
+        assert_eq!(series.values(), [0.0, 0.1]);
+        series.samples.extend([0.8, 0.7].map(sample));
+        assert_eq!(series.values().len(), 5);
+    }
 
     #[test]
     fn a_warm_up_is_kept_but_not_counted() {

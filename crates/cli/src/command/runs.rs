@@ -1,11 +1,12 @@
-//! `bitpath runs`: the records of earlier runs.
+//! `bitpath runs`: the records of earlier runs, listed, shown and exported.
 
 use std::io::Write;
 use std::process::ExitCode;
 
+use bitpath_measure::Run;
 use bitpath_results::Store;
 
-use crate::arguments::{Runs, RunsAction};
+use crate::arguments::{Form, Runs, RunsAction};
 use crate::failure::Failure;
 
 /// Lists the records, or shows one.
@@ -17,7 +18,26 @@ pub(crate) fn run(wanted: &Runs) -> Result<ExitCode, Failure> {
             super::print(&store.find(id)?, *json)?;
             Ok(ExitCode::SUCCESS)
         }
+        RunsAction::Export { id, form } => export(&store.find(id)?, *form),
     }
+}
+
+/// Width of an exported picture [px]: that of a page of text.
+const PICTURE_WIDTH: f64 = 760.0;
+
+/// Prints one record in another form.
+fn export(run: &Run, form: Form) -> Result<ExitCode, Failure> {
+    let text = match form {
+        Form::Samples => bitpath_report::csv::samples(run),
+        Form::Figures => bitpath_report::csv::figures(run),
+        Form::Page => bitpath_report::html::render(run),
+        Form::Picture => {
+            let plot = bitpath_report::plots::predictions(run);
+            plot.ok_or_else(|| Failure::NoPicture { id: run.id.clone() })?.draw(PICTURE_WIDTH).file()
+        }
+    };
+    std::io::stdout().lock().write_all(text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// A line a record; one that cannot be read is named and does not hide the others.
