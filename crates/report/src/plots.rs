@@ -17,7 +17,8 @@ pub const MEDIAN_TOLERANCE: f64 = 0.10;
 /// The fitted cost at sizes close together, as whoever fitted it says.
 const FITTED: &str = "stack.cost.fitted";
 
-/// The error of every prediction beside its tolerance.
+/// The error of every prediction that something binds, beside its tolerance; of all where nothing
+/// binds any.
 #[must_use]
 pub fn predictions(run: &Run) -> Option<RowPlot> {
     let row = |check: &bitpath_measure::run::Check| Row {
@@ -28,11 +29,13 @@ pub fn predictions(run: &Run) -> Option<RowPlot> {
         note: format::signed_percent(check.error()),
         good: check.verdict() == Verdict::Pass,
     };
-    (!run.checks.is_empty()).then(|| RowPlot {
-        title: "Error of each prediction".into(),
+    let binding: Vec<_> = run.checks.iter().filter(|check| check.bound).collect();
+    let shown = if binding.is_empty() { run.checks.iter().collect() } else { binding };
+    (!shown.is_empty()).then(|| RowPlot {
+        title: "Error of each prediction where something binds".into(),
         axis: "error: predicted less measured".into(),
         inner: MEDIAN_TOLERANCE,
-        rows: run.checks.iter().map(row).collect(),
+        rows: shown.into_iter().map(row).collect(),
     })
 }
 
