@@ -1,0 +1,23 @@
+//! Tests of the `bitpath` command from outside: what is typed, what comes back, what is left.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test that cannot go on has failed; what it measured is shown with --nocapture"
+)]
+
+#[cfg(feature = "decode")]
+mod clips;
+mod invocation;
+mod output_folder;
+#[cfg(feature = "decode")]
+mod planted;
+mod processes;
+mod rights;
+mod scenario_mistakes;
+mod simulate;
+mod stopping;
+mod study;
+mod texts;
+mod turns;
+mod unprivileged;
