@@ -90,9 +90,7 @@ impl Failure {
             | Self::Scenario { .. }
             | Self::Engine(_)
             | Self::NoPicture { .. }
-            | Self::Read { .. } => {
-                BAD_INPUT
-            }
+            | Self::Read { .. } => BAD_INPUT,
             Self::Bench(_)
             | Self::Platform(_)
             | Self::Start { .. }

@@ -168,11 +168,12 @@ impl Worker {
     ) -> Result<bool, PlatformError> {
         let ready = ready
             .map_err(|errno| PlatformError::system(format!("wait for {}", self.name), errno))?;
-        if ready {
-            return Ok(true);
-        }
+        // Before the answer: answers that are always there at once must not hide the wish to stop.
         if interrupt::requested() {
             return Err(PlatformError::Interrupted { what: format!("worker {}", self.name) });
+        }
+        if ready {
+            return Ok(true);
         }
         if monotonic_ns() >= deadline_ns {
             return Err(self.silent(timeout));

@@ -6,8 +6,8 @@
 use std::ops::Range;
 
 use bitpath_measure::Picos;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use toml::Spanned;
 
 use crate::host::HostScenario;
 use crate::job::Job;
@@ -46,7 +46,7 @@ pub struct ScenarioError {
 }
 
 /// The file as written.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     #[serde(default)]
@@ -60,7 +60,7 @@ struct File {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     host: Option<HostProfile>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    job: Option<Job>,
+    job: Option<Spanned<Job>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     link: Option<Link>,
 }
@@ -79,6 +79,9 @@ impl Scenario {
         let subject = match (pipeline, host, job) {
             (Some(pipeline), None, None) if link.is_none() => Subject::Pipeline(pipeline),
             (None, Some(host), Some(job)) => {
+                let span = Some(job.span());
+                let job = job.into_inner();
+                job.check().map_err(|error| ScenarioError { message: error.to_string(), span })?;
                 let link = link.unwrap_or_default();
                 let interval = interval.filter(|interval| interval.0 > 0).unwrap_or(Picos::SECOND);
                 Subject::Host(Box::new(HostScenario { host, job, link, interval }))
@@ -89,9 +92,6 @@ impl Scenario {
                 ));
             }
         };
-        if let Subject::Host(scenario) = &subject {
-            scenario.job.check().map_err(|error| general(&error.to_string()))?;
-        }
         Ok(Self { title, seed, subject })
     }
 
@@ -114,7 +114,7 @@ impl Scenario {
             Subject::Host(scenario) => {
                 file.interval = Some(scenario.interval);
                 file.host = Some(scenario.host.clone());
-                file.job = Some(scenario.job.clone());
+                file.job = Some(Spanned::new(0..0, scenario.job.clone()));
                 file.link = Some(scenario.link.clone());
             }
         }

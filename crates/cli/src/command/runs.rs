@@ -33,7 +33,9 @@ fn export(run: &Run, form: Form) -> Result<ExitCode, Failure> {
         Form::Page => bitpath_report::html::render(run),
         Form::Picture => {
             let plot = bitpath_report::plots::predictions(run);
-            plot.ok_or_else(|| Failure::NoPicture { id: run.id.clone() })?.draw(PICTURE_WIDTH).file()
+            plot.ok_or_else(|| Failure::NoPicture { id: run.id.clone() })?
+                .draw(PICTURE_WIDTH)
+                .file()
         }
     };
     std::io::stdout().lock().write_all(text.as_bytes())?;

@@ -17,6 +17,7 @@ pub(crate) fn headline(run: &Run) -> String {
             format!("{passed} of {} predictions within tolerance.", run.checks.len())
         }
         None if run.figures.is_empty() => "Nothing was measured.".into(),
+        None if run.figures.len() == 1 => "One figure; no conclusion is drawn from it.".into(),
         None => format!("{} figures; no conclusion is drawn from them.", run.figures.len()),
     }
 }

@@ -5,8 +5,11 @@
 //! ```
 //!
 //! 1 means that throughput follows the parameter, 0 that it does not care. A resource may help
-//! only from some size on (a buffer that must hold a whole frame), so several factors are tried
-//! and the one that helps most counts; their range is its interval.
+//! only from some size on (a buffer that must hold a whole frame), so several factors are tried.
+//! The second-best counts: one more frame that happens to fit at a single factor is no resource.
+//! Their range is its interval.
+
+use std::cmp::Ordering;
 
 use bitpath_measure::run::Elasticity;
 use bitpath_measure::{Estimate, Method};
@@ -15,7 +18,7 @@ use super::{Parameter, worth};
 use crate::host::HostScenario;
 
 /// Factors by which a parameter is improved.
-const FACTORS: [f64; 3] = [1.1, 1.5, 4.0];
+const FACTORS: [f64; 4] = [1.25, 1.5, 2.0, 4.0];
 
 /// Throughput below which a ratio says nothing [b/s]: a bit a second.
 const NO_THROUGHPUT: f64 = 1.0;
@@ -70,9 +73,16 @@ fn elasticity(
     }
     Some(Elasticity {
         parameter: parameter.name().into(),
-        throughput: ranged(of_throughput.iter().copied().fold(f64::MIN, f64::max), &of_throughput),
-        loss: ranged(of_loss.iter().copied().fold(f64::MAX, f64::min), &of_loss),
+        throughput: ranged(second(&of_throughput, |a, b| b.total_cmp(a)), &of_throughput),
+        loss: ranged(second(&of_loss, f64::total_cmp), &of_loss),
     })
+}
+
+/// The second of the values in this order.
+fn second(values: &[f64], order: impl Fn(&f64, &f64) -> Ordering) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(order);
+    sorted.get(1).copied().unwrap_or(0.0)
 }
 
 /// One of several values, with the range of all as its interval.
