@@ -13,7 +13,7 @@ use crate::sampling::Sampler;
 /// Working sets [B]: within a first-level, a second-level and a third-level cache, and beyond.
 /// A copy divides its working set between source and destination. The largest keeps the whole
 /// study below 200 MiB.
-pub const WORKING_SETS: [usize; 4] = [16 << 10, 512 << 10, 8 << 20, 80 << 20];
+pub const WORKING_SETS: [usize; 4] = [16 << 10, 512 << 10, 8 << 20, 64 << 20];
 
 /// Shortest time of one sample [ns]: tens of thousands of clock steps.
 const SAMPLE_NS: u64 = 3_000_000;

@@ -2,7 +2,7 @@
 
 use bitpath_measure::run::Check;
 use bitpath_measure::series::labels;
-use bitpath_measure::statistics::{Method, estimate, median};
+use bitpath_measure::statistics::{Method, estimate, median, quantile};
 use bitpath_measure::{Estimate, Pitfall, Run, Unit};
 use bitpath_sim::answer::Parameter;
 use bitpath_sim::host::HostScenario;
@@ -115,22 +115,25 @@ fn tells_something(job: &StudyJob, unit: Unit, predicted: f64, measured: f64) ->
 /// Share below which, or above whose complement, a share is nothing or all [ratio].
 const ALL_OR_NOTHING: f64 = 0.02;
 
-/// Median relative half width of the probe's costs [ratio].
+/// How far a cost of this host is from its median at another time [ratio]: half of the span that
+/// four of five samples lie in, in the median over all sizes. The interval of the median itself
+/// would be narrower, but it speaks of this study's minutes only.
 fn cost_uncertainty(sampler: &Sampler) -> f64 {
-    let width = |transport: Transport, side: &str, bytes: usize| {
+    let spread = |transport: Transport, side: &str, bytes: usize| {
         let values = sampler.values("stack.cost", &stack::cost_labels(transport, side, bytes));
-        estimate(&values, Method::MedianBlockBootstrap).map(|found| found.relative_half_width())
+        let [low, middle, high] = [0.1, 0.5, 0.9].map(|fraction| quantile(&values, fraction));
+        Some((high? - low?) / 2.0 / middle?)
     };
-    let mut widths = Vec::new();
+    let mut spreads = Vec::new();
     for side in ["send", "receive"] {
-        widths.extend(
-            stack::UDP_SIZES.iter().filter_map(|bytes| width(Transport::Udp, side, *bytes)),
+        spreads.extend(
+            stack::UDP_SIZES.iter().filter_map(|bytes| spread(Transport::Udp, side, *bytes)),
         );
-        widths.extend(
-            stack::TCP_SIZES.iter().filter_map(|bytes| width(Transport::Tcp, side, *bytes)),
+        spreads.extend(
+            stack::TCP_SIZES.iter().filter_map(|bytes| spread(Transport::Tcp, side, *bytes)),
         );
     }
-    median(&widths).unwrap_or(0.0)
+    median(&spreads).unwrap_or(0.0)
 }
 
 /// The scenario with every cost of the host divided by `factor`.

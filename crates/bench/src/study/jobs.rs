@@ -27,10 +27,10 @@ const LARGE_BUFFER: ByteCount = ByteCount(4 << 20);
 const FILM_MESSAGE: ByteCount = ByteCount(1316);
 
 /// Share of the decoder's capacity at which software decoding has time to spare [ratio].
-const EASY: f64 = 0.5;
+const EASY: f64 = 0.6;
 
 /// Share of a capacity at which it binds [ratio].
-const TOO_MUCH: f64 = 1.3;
+const TOO_MUCH: f64 = 1.2;
 
 /// Frames that the play-out delay covers [frames].
 const PLAYOUT_FRAMES: f64 = 3.0;
@@ -120,9 +120,18 @@ fn film_jobs(sampler: &Sampler, clip: &StudyClip) -> Vec<StudyJob> {
     let sendable = 1e9 / send_ns(sampler, Transport::Udp, 1472) / messages;
     vec![
         StudyJob::new(film("mpeg-hw", clip, 4.0, false), false),
-        StudyJob::new(film("mpeg-hw-fast", clip, TOO_MUCH * sendable / frame_rate, false), true),
-        StudyJob::new(film("mpeg-sw", clip, EASY * decode_rate / frame_rate, true), false),
-        StudyJob::new(film("mpeg-sw-fast", clip, TOO_MUCH * decode_rate / frame_rate, true), true),
+        StudyJob::new(
+            film("mpeg-hw-fast", clip, round_up(TOO_MUCH * sendable / frame_rate), false),
+            true,
+        ),
+        StudyJob::new(
+            film("mpeg-sw", clip, round_down(EASY * decode_rate / frame_rate), true),
+            false,
+        ),
+        StudyJob::new(
+            film("mpeg-sw-fast", clip, round_up(TOO_MUCH * decode_rate / frame_rate), true),
+            true,
+        ),
     ]
 }
 
@@ -132,7 +141,7 @@ fn raw(name: &str, transport: Transport, message: u64, buffer: ByteCount) -> Job
 
 /// Raw data on which the receiver works for `work_ns` a message.
 fn working(name: &str, transport: Transport, message: u64, work_ns: f64) -> Job {
-    let process = NanosPerByte(work_ns / message as f64);
+    let process = NanosPerByte(round_up(work_ns / message as f64));
     Job { work: Work::Raw { rate: None, process }, ..raw(name, transport, message, DEFAULT_BUFFER) }
 }
 
@@ -144,9 +153,27 @@ fn paced(send_ns: f64) -> Job {
         clippy::cast_sign_loss,
         reason = "a positive rate far below 2^64"
     )]
-    let rate = BitRate((message as f64 * 8.0 / (4.0 * send_ns) * 1e9) as u64);
+    let rate = BitRate(round_down(message as f64 * 8.0 / (3.0 * send_ns) * 1e9) as u64);
     let work = Work::Raw { rate: Some(rate), process: NanosPerByte(0.0) };
     Job { work, ..raw("raw-udp-paced", Transport::Udp, message, LARGE_BUFFER) }
+}
+
+/// Steps of a decade to which rates and work are rounded, so that studies of one host at different
+/// times run the same jobs.
+const STEPS: [f64; 7] = [1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0];
+
+/// The next step above a positive value.
+fn round_up(value: f64) -> f64 {
+    let decade = 10_f64.powf(value.log10().floor());
+    let step = STEPS.into_iter().find(|step| step * decade >= value);
+    step.unwrap_or(10.0) * decade
+}
+
+/// The next step below a positive value.
+fn round_down(value: f64) -> f64 {
+    let decade = 10_f64.powf(value.log10().floor());
+    let step = STEPS.into_iter().rev().find(|step| step * decade <= value);
+    step.unwrap_or(1.0) * decade
 }
 
 fn film(name: &str, clip: &StudyClip, speed: f64, software_decode: bool) -> Job {
@@ -154,4 +181,15 @@ fn film(name: &str, clip: &StudyClip, speed: f64, software_decode: bool) -> Job 
     let playout_delay = Picos::from_nanos_f64(PLAYOUT_FRAMES * period_ns);
     let work = Work::Mpeg { film: clip.film.clone(), speed, software_decode, playout_delay };
     Job { message: FILM_MESSAGE, work, ..raw(name, Transport::Udp, FILM_MESSAGE.0, DEFAULT_BUFFER) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_rounded_to_steps() {
+        assert_eq!([round_up(43.7), round_up(4.77), round_up(1.0)], [50.0, 5.0, 1.0]);
+        assert_eq!([round_down(20.1), round_down(0.0149)], [20.0, 0.01]);
+    }
 }
