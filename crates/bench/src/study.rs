@@ -111,12 +111,12 @@ fn stages(
     sampler: &mut Sampler,
     steps: &mut Steps<'_>,
 ) -> Result<(), BenchError> {
-    steps.begin("facts about this host");
+    steps.begin("facts about this host")?;
     run.environment = Some(facts::environment());
     machine_doubts(run);
-    steps.begin("the clip");
+    steps.begin("the clip")?;
     let clip = clip_or_doubt(options, run)?;
-    steps.begin("the test bed");
+    steps.begin("the test bed")?;
     let mut bed = Testbed::open(&options.program)?;
 
     let mut measured = rounds::probe(&mut bed, sampler, clip.as_ref(), &options.budget, steps)?;
@@ -126,12 +126,12 @@ fn stages(
     };
     rounds::jobs(&mut bed, sampler, clip.as_ref(), &jobs, &options.budget, &mut measured, steps)?;
 
-    steps.begin("predictions");
+    steps.begin("predictions")?;
     let scenarios = predict(options, run, sampler, &bed, clip.as_ref(), &jobs, measured.clone())?;
     checks::hold(run, sampler, &scenarios, &measured);
     bed.pitfalls.drain(..).for_each(|pitfall| run.doubt(pitfall));
     if options.scope == Scope::Study {
-        steps.begin("the answer");
+        steps.begin("the answer")?;
         answers::give(run, &mut bed, &scenarios, clip.as_ref(), &options.budget, steps)?;
     }
     Ok(())

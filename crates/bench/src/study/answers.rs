@@ -49,7 +49,7 @@ pub(super) fn give(
             try_best(bed, scenario, film, budget, &mut answer.remedies)?;
         }
         jobs.push(answer);
-        steps.tell((index + 1) as f64 / scenarios.len() as f64);
+        steps.tell((index + 1) as f64 / scenarios.len() as f64)?;
     }
     let Some((_, first)) = scenarios.first() else { return Ok(()) };
     let line_rate = line_rate(&first.host);

@@ -59,6 +59,9 @@ pub(super) struct Measured {
     order: ChaCha8Rng,
 }
 
+/// Rounds of the memory's probe: enough for a median with its interval.
+const MEMORY_ROUNDS: u32 = 5;
+
 /// Seed of the shuffled order; what is measured does not depend on it.
 const ORDER_SEED: u64 = 2004;
 
@@ -70,17 +73,17 @@ pub(super) fn probe(
     budget: &Budget,
     steps: &mut Steps<'_>,
 ) -> Result<Measured, BenchError> {
-    steps.begin("clocks, timers, system calls");
+    steps.begin("clocks, timers, system calls")?;
     let clock_doubts = host::measure(sampler, bed.cpus)?;
     let socket_memory = socket_memory::measure(bed, "this study")?;
-    steps.begin("memory");
-    for round in 0..budget.least_rounds.max(3) {
+    steps.begin("memory")?;
+    for round in 0..MEMORY_ROUNDS {
         for working_set in memory::WORKING_SETS {
             memory::measure(sampler, working_set)?;
         }
-        steps.tell((round + 1) as f64 / budget.least_rounds.max(3) as f64);
+        steps.tell(f64::from(round + 1) / f64::from(MEMORY_ROUNDS))?;
     }
-    steps.begin("protocol stack and decoder");
+    steps.begin("protocol stack and decoder")?;
     bed.open_tcp(stack::PROBE_BUFFERS)?;
     let order = ChaCha8Rng::seed_from_u64(ORDER_SEED);
     let mut measured = Measured {
@@ -98,7 +101,7 @@ pub(super) fn probe(
     for round in 0.. {
         probe_round(bed, sampler, clip, &mut measured)?;
         let spent = (monotonic_ns() - start_ns) as f64 / 1e9 / budget.probe_s;
-        steps.tell(spent.min(1.0));
+        steps.tell(spent.min(1.0))?;
         let widest = widest_cost(sampler);
         if round + 1 >= budget.least_rounds.max(3) && widest <= budget.half_width {
             steps.ended(&format!("intervals narrow enough: +-{:.1} %", widest * 100.0));
@@ -139,16 +142,18 @@ fn probe_round(
             Transport::Tcp => stack::tcp_slice(bed, sampler, bytes)?,
         }
     }
-    let cost = |side: &str| {
-        sampler.median("stack.cost", &stack::cost_labels(Transport::Udp, side, wake::WAKE_MESSAGE))
+    let cost = |side: &str, bytes| {
+        sampler.median("stack.cost", &stack::cost_labels(Transport::Udp, side, bytes))
     };
-    if let Some((send_ns, receive_ns)) = cost("send").zip(cost("receive")) {
-        sampler.add_alone(
-            "stack.packet_rate",
-            &labels([("transport", "udp")]),
-            Unit::PacketsPerSecond,
-            &[1e9 / send_ns],
-        );
+    // A byte of payload: what is left is the processing of packets (sysSIM section 4.1.3).
+    let smallest = cost("send", 1);
+    let plain = cost("send", wake::WAKE_MESSAGE).zip(cost("receive", wake::WAKE_MESSAGE));
+    if let Some(send_ns) = smallest {
+        let transport = labels([("transport", "udp")]);
+        let rate = 1e9 / send_ns;
+        sampler.add_alone("stack.packet_rate", &transport, Unit::PacketsPerSecond, &[rate]);
+    }
+    if let Some((send_ns, receive_ns)) = plain {
         wake::long_slice(bed, sampler, send_ns, receive_ns)?;
         wake::short_slice(bed, sampler, send_ns, receive_ns)?;
     }
@@ -186,7 +191,7 @@ pub(super) fn jobs(
     if jobs.is_empty() {
         return Ok(());
     }
-    steps.begin("the jobs on real sockets");
+    steps.begin("the jobs on real sockets")?;
     measured.outcomes = vec![Vec::new(); jobs.len()];
     let start_ns = monotonic_ns();
     for round in 0.. {
@@ -199,7 +204,7 @@ pub(super) fn jobs(
             measured.outcomes[index].push(outcome);
             let share = (round as f64 + done as f64 / jobs.len() as f64) / (round + 1) as f64;
             let spent = (monotonic_ns() - start_ns) as f64 / 1e9 / budget.jobs_s;
-            steps.tell(spent.max(share * spent).min(1.0));
+            steps.tell(spent.max(share * spent).min(1.0))?;
         }
         if round + 1 >= budget.least_rounds
             && (monotonic_ns() - start_ns) as f64 / 1e9 >= budget.jobs_s

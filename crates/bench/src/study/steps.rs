@@ -3,7 +3,9 @@
 use bitpath_measure::Run;
 use bitpath_measure::run::Step;
 use bitpath_platform::clock::monotonic_ns;
+use bitpath_platform::{PlatformError, interrupt};
 
+use crate::BenchError;
 use crate::progress::{Progress, Watcher};
 
 /// Steps of a whole study.
@@ -21,17 +23,22 @@ impl<'a> Steps<'a> {
         Self { watcher, done: Vec::new(), current: None }
     }
 
-    /// The step before is over, this one begins.
-    pub(super) fn begin(&mut self, name: &str) {
+    /// The step before is over, this one begins; unless the user asked to stop.
+    pub(super) fn begin(&mut self, name: &str) -> Result<(), BenchError> {
         self.close();
         self.current = Some((name.to_owned(), monotonic_ns(), "done".into()));
-        self.tell(0.0);
+        self.tell(0.0)
     }
 
-    /// This share of the current step is done.
-    pub(super) fn tell(&mut self, done: f64) {
+    /// This share of the current step is done, and the next may begin unless the user asked to
+    /// stop.
+    pub(super) fn tell(&mut self, done: f64) -> Result<(), BenchError> {
         let doing = self.current.as_ref().map_or("", |current| current.0.as_str());
         (self.watcher)(Progress { step: self.done.len(), steps: STEPS, doing, done });
+        if interrupt::requested() {
+            return Err(PlatformError::Interrupted { what: doing.into() }.into());
+        }
+        Ok(())
     }
 
     /// Why the current step ended.
