@@ -127,7 +127,7 @@ fn stages(
     rounds::jobs(&mut bed, sampler, clip.as_ref(), &jobs, &options.budget, &mut measured, steps)?;
 
     steps.begin("predictions")?;
-    let scenarios = predict(options, run, sampler, &bed, clip.as_ref(), &jobs, measured.clone())?;
+    let scenarios = predict(options, run, sampler, &bed, clip.as_ref(), &jobs, &measured)?;
     checks::hold(run, sampler, &scenarios, &measured);
     bed.pitfalls.drain(..).for_each(|pitfall| run.doubt(pitfall));
     if options.scope == Scope::Study {
@@ -145,7 +145,7 @@ fn predict(
     bed: &Testbed,
     clip: Option<&StudyClip>,
     jobs: &[jobs::StudyJob],
-    measured: rounds::Measured,
+    measured: &rounds::Measured,
 ) -> Result<Vec<(jobs::StudyJob, HostScenario)>, BenchError> {
     let fit = |clip: &StudyClip| {
         crate::probe::decode::fit(&clip.film.name, &measured.decoded, &options.id)
@@ -154,7 +154,7 @@ fn predict(
     let facts = Facts {
         host: "this host",
         run: &options.id,
-        socket_memory: measured.socket_memory,
+        socket_memory: measured.socket_memory.clone(),
         decode,
     };
     let host = profile::build(bed, sampler, facts, run)?;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use bitpath_measure::run::{Answer, Figure, JobAnswer, Remedy as Ranked, RemedyOutcome};
+use bitpath_measure::series::labels;
 use bitpath_measure::statistics::{Method, estimate};
 use bitpath_measure::{ByteCount, Estimate, Run, Unit};
 use bitpath_platform::namespace::RateLimit;
@@ -55,8 +56,13 @@ pub(super) fn give(
     let line_rate = line_rate(&first.host);
     let sentences = sentences(run, &jobs, &line_rate, clip);
     let figure = ("line_rate.full_frames", Unit::BitsPerSecond, line_rate);
-    let labels = checks::scenario_labels("one receiving core");
-    run.figures.push(Figure { name: figure.0.into(), labels, unit: figure.1, estimate: figure.2 });
+    let of_one_core = labels([("scenario", "one receiving core")]);
+    run.figures.push(Figure {
+        name: figure.0.into(),
+        labels: of_one_core,
+        unit: figure.1,
+        estimate: figure.2,
+    });
     run.answer = Some(Answer { sentences, jobs, line_rate_bits_per_second: line_rate });
     Ok(())
 }

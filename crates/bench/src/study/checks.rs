@@ -1,7 +1,6 @@
 //! Predictions held against measurements, quantity by quantity.
 
 use bitpath_measure::run::Check;
-use bitpath_measure::series::labels;
 use bitpath_measure::statistics::{Method, estimate, median, quantile};
 use bitpath_measure::{Estimate, Pitfall, Run, Unit};
 use bitpath_sim::answer::Parameter;
@@ -150,9 +149,4 @@ pub(super) fn error_summary(run: &Run) -> Option<(f64, f64)> {
     let errors: Vec<f64> =
         run.checks.iter().filter(|check| check.bound).map(|check| check.error().abs()).collect();
     Some((median(&errors)?, errors.iter().copied().fold(0.0, f64::max)))
-}
-
-/// Labels of a scenario.
-pub(super) fn scenario_labels(name: &str) -> bitpath_measure::Labels {
-    labels([("scenario", name)])
 }

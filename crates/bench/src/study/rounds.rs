@@ -4,7 +4,6 @@
 use bitpath_measure::statistics::{Method, estimate};
 use bitpath_measure::{ByteCount, Labels, Pitfall, Unit, series::labels};
 use bitpath_platform::clock::monotonic_ns;
-use bitpath_sim::path::Outcome;
 use bitpath_sim::profile::{SocketMemory, Transport};
 use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
@@ -53,8 +52,6 @@ impl Budget {
 pub(super) struct Measured {
     pub(super) socket_memory: SocketMemory,
     pub(super) decoded: Vec<Vec<FrameTime>>,
-    /// Outcomes of each job, in the order of the jobs.
-    pub(super) outcomes: Vec<Vec<Outcome>>,
     pub(super) doubts: Vec<Pitfall>,
     order: ChaCha8Rng,
 }
@@ -86,13 +83,7 @@ pub(super) fn probe(
     steps.begin("protocol stack and decoder")?;
     bed.open_tcp(stack::PROBE_BUFFERS)?;
     let order = ChaCha8Rng::seed_from_u64(ORDER_SEED);
-    let mut measured = Measured {
-        socket_memory,
-        decoded: Vec::new(),
-        outcomes: Vec::new(),
-        doubts: clock_doubts,
-        order,
-    };
+    let mut measured = Measured { socket_memory, decoded: Vec::new(), doubts: clock_doubts, order };
     probe_round(bed, sampler, clip, &mut measured)?;
     sampler.end_warm_up("stack.");
     sampler.end_warm_up("decode.");
@@ -192,7 +183,6 @@ pub(super) fn jobs(
         return Ok(());
     }
     steps.begin("the jobs on real sockets")?;
-    measured.outcomes = vec![Vec::new(); jobs.len()];
     let start_ns = monotonic_ns();
     for round in 0.. {
         let mut order: Vec<usize> = (0..jobs.len()).collect();
@@ -200,8 +190,7 @@ pub(super) fn jobs(
         // A warm-up in a place that differs every round, and no job always behind the same one.
         order.rotate_left((measured.order.next_u32() as usize) % jobs.len().max(1));
         for (done, index) in order.into_iter().enumerate() {
-            let outcome = one_job(bed, sampler, clip, &jobs[index])?;
-            measured.outcomes[index].push(outcome);
+            one_job(bed, sampler, clip, &jobs[index])?;
             let share = (round as f64 + done as f64 / jobs.len() as f64) / (round + 1) as f64;
             let spent = (monotonic_ns() - start_ns) as f64 / 1e9 / budget.jobs_s;
             steps.tell(spent.max(share * spent).min(1.0))?;
@@ -228,13 +217,13 @@ fn one_job(
     sampler: &mut Sampler,
     clip: Option<&StudyClip>,
     job: &StudyJob,
-) -> Result<Outcome, BenchError> {
+) -> Result<(), BenchError> {
     let film = clip.filter(|_| job.is_film()).map(|clip| clip.path.as_path());
     let (outcome, beside) = sampler.beside(bed, |bed| crate::job::run(bed, &job.job, film))?;
     for (quantity, unit, value) in super::checks::quantities(job, &outcome) {
         sampler.add(&format!("job.{quantity}"), &job_labels(job), unit, value, &beside);
     }
-    Ok(outcome)
+    Ok(())
 }
 
 /// Labels of a job's series.
