@@ -15,6 +15,7 @@ mod checks;
 mod jobs;
 mod rounds;
 mod steps;
+mod uncertainty;
 
 use std::path::PathBuf;
 

@@ -1,16 +1,15 @@
 //! Predictions held against measurements, quantity by quantity.
 
 use bitpath_measure::run::Check;
-use bitpath_measure::statistics::{Method, estimate, median, quantile};
+use bitpath_measure::statistics::{Method, estimate, median};
 use bitpath_measure::{Estimate, Pitfall, Run, Unit};
-use bitpath_sim::answer::Parameter;
 use bitpath_sim::host::HostScenario;
-use bitpath_sim::path::{self, Outcome};
+use bitpath_sim::path::Outcome;
 use bitpath_sim::profile::Transport;
 
 use super::jobs::StudyJob;
 use super::rounds::{Measured, job_labels};
-use crate::probe::stack;
+use super::uncertainty;
 use crate::sampling::Sampler;
 
 /// Tolerated error of one quantity of one scenario [ratio].
@@ -50,27 +49,15 @@ pub(super) fn hold(
     measured: &Measured,
 ) {
     measured.doubts.iter().for_each(|doubt| run.doubt(doubt.clone()));
-    let uncertainty = cost_uncertainty(sampler);
     for (job, scenario) in scenarios {
-        let predicted = path::run(scenario);
-        let cheap = path::run(&all_costs(scenario, 1.0 + uncertainty));
-        let dear = path::run(&all_costs(scenario, 1.0 / (1.0 + uncertainty)));
-        let [middle, cheap, dear] =
-            [&predicted, &cheap, &dear].map(|outcome| quantities(job, outcome));
-        for (index, (quantity, unit, value)) in middle.into_iter().enumerate() {
-            let (a, b) = (cheap[index].2, dear[index].2);
-            let predicted = Estimate {
-                low: value.min(a).min(b),
-                high: value.max(a).max(b),
-                method: Method::Simulated,
-                ..Estimate::single(value)
-            };
+        let (outcome, predictions) = uncertainty::predict(sampler, job, scenario);
+        for (quantity, unit, predicted) in predictions {
             let values = sampler.values(&format!("job.{quantity}"), &job_labels(job));
             let Some(measured) = estimate(&values, Method::MedianBlockBootstrap) else { continue };
             run.checks.push(check(job, quantity, unit, predicted, measured));
         }
-        run.timelines.extend(predicted.timelines(&job.job.name, job.job.receive_buffer.0));
-        if job.bound && predicted.sender_load() > BUSY && predicted.receiver_load() < BUSY {
+        run.timelines.extend(outcome.timelines(&job.job.name, job.job.receive_buffer.0));
+        if job.bound && outcome.sender_load() > BUSY && outcome.receiver_load() < BUSY {
             run.doubt(Pitfall::SenderBound { scenario: job.job.name.clone() });
         }
     }
@@ -113,36 +100,6 @@ fn tells_something(job: &StudyJob, unit: Unit, predicted: f64, measured: f64) ->
 
 /// Share below which, or above whose complement, a share is nothing or all [ratio].
 const ALL_OR_NOTHING: f64 = 0.02;
-
-/// How far a cost of this host is from its median at another time [ratio]: half of the span that
-/// four of five samples lie in, in the median over all sizes. The interval of the median itself
-/// would be narrower, but it speaks of this study's minutes only.
-fn cost_uncertainty(sampler: &Sampler) -> f64 {
-    let spread = |transport: Transport, side: &str, bytes: usize| {
-        let values = sampler.values("stack.cost", &stack::cost_labels(transport, side, bytes));
-        let [low, middle, high] = [0.1, 0.5, 0.9].map(|fraction| quantile(&values, fraction));
-        Some((high? - low?) / 2.0 / middle?)
-    };
-    let mut spreads = Vec::new();
-    for side in ["send", "receive"] {
-        spreads.extend(
-            stack::UDP_SIZES.iter().filter_map(|bytes| spread(Transport::Udp, side, *bytes)),
-        );
-        spreads.extend(
-            stack::TCP_SIZES.iter().filter_map(|bytes| spread(Transport::Tcp, side, *bytes)),
-        );
-    }
-    median(&spreads).unwrap_or(0.0)
-}
-
-/// The scenario with every cost of the host divided by `factor`.
-fn all_costs(scenario: &HostScenario, factor: f64) -> HostScenario {
-    [Parameter::StackSend, Parameter::StackReceive, Parameter::WakeUp, Parameter::Decode]
-        .into_iter()
-        .fold(scenario.clone(), |scenario, cost| {
-            cost.improved(&scenario, factor).unwrap_or(scenario)
-        })
-}
 
 /// Median and largest magnitude of the errors of the checks that something binds [ratio].
 pub(super) fn error_summary(run: &Run) -> Option<(f64, f64)> {
