@@ -19,7 +19,7 @@ use bitpath_sim::profile::{Side, Transport};
 use crate::BenchError;
 use crate::sampling::{Beside, Sampler};
 use crate::testbed::{Testbed, unexpected};
-use crate::worker::{Order, Report, TransferOrder};
+use crate::worker::{Order, Report, TransferOrder, Woken};
 
 /// Size of the messages [B]: that of a full packet, whose plain cost the stack's probe has.
 pub const WAKE_MESSAGE: usize = 1472;
@@ -29,6 +29,9 @@ const MESSAGES: u64 = 300;
 
 /// Gap between paced messages [ns]: long beside any latency.
 pub const LONG_GAP_NS: u64 = 200_000;
+
+/// Longest wait for one slice, which takes some 60 ms.
+const SLICE_PATIENCE: Duration = Duration::from_secs(20);
 
 /// Messages in one slice of the stream: some twenty milliseconds.
 const STREAM_MESSAGES: u64 = 6000;
@@ -50,19 +53,12 @@ pub fn long_slice(
     send_ns: f64,
     receive_ns: f64,
 ) -> Result<(), BenchError> {
-    let order = TransferOrder {
-        transport: Transport::Udp,
-        message_bytes: WAKE_MESSAGE,
-        messages: MESSAGES,
-        gap_ns: LONG_GAP_NS,
+    let order = order(MESSAGES, LONG_GAP_NS);
+    let to_sender = Order::SendPaced(order);
+    let (report, woken, beside) = transfer(bed, sampler, order, &to_sender)?;
+    let Report::Paced(outgoing) = report else {
+        return Err(unexpected(Side::Sender, &to_sender, &report));
     };
-    let (to_sender, to_receiver) = (Order::SendPaced(order), Order::ReceivePaced(order));
-    let ((outgoing, woken), beside) = sampler.beside(bed, |bed| {
-        match bed.ask_both(&to_sender, &to_receiver, Duration::from_secs(20))? {
-            (Report::Paced(outgoing), Report::Woken(woken)) => Ok((outgoing, woken)),
-            (report, _) => Err(unexpected(Side::Sender, &to_sender, &report)),
-        }
-    })?;
     // Not every message finds the receiver asleep: costs are divided by its sleeps.
     let sleeps = woken.usage.sleeps.max(1) as f64;
     let messages = woken.at_ns.len().min(outgoing.len()) as f64;
@@ -89,19 +85,12 @@ pub fn short_slice(
     send_ns: f64,
     receive_ns: f64,
 ) -> Result<(), BenchError> {
-    let order = TransferOrder {
-        transport: Transport::Udp,
-        message_bytes: WAKE_MESSAGE,
-        messages: STREAM_MESSAGES,
-        gap_ns: 0,
+    let order = order(STREAM_MESSAGES, 0);
+    let to_sender = Order::Burst(order);
+    let (report, woken, beside) = transfer(bed, sampler, order, &to_sender)?;
+    let Report::Slice(sent) = report else {
+        return Err(unexpected(Side::Sender, &to_sender, &report));
     };
-    let (to_sender, to_receiver) = (Order::Burst(order), Order::ReceivePaced(order));
-    let ((sent, woken), beside) = sampler.beside(bed, |bed| {
-        match bed.ask_both(&to_sender, &to_receiver, Duration::from_secs(20))? {
-            (Report::Slice(sent), Report::Woken(woken)) => Ok((sent, woken)),
-            (report, _) => Err(unexpected(Side::Sender, &to_sender, &report)),
-        }
-    })?;
     let sleeps = woken.usage.sleeps.max(1) as f64;
     let messages = woken.usage.calls as f64;
     let sender = (sent.cpu_ns as f64 - messages * send_ns) / sleeps;
@@ -109,6 +98,27 @@ pub fn short_slice(
     let latency = sender.max(0.0) + (messages / sleeps - 0.5) * (send_ns - receive_ns);
     keep(sampler, "short", [sender, receiver, latency], &beside);
     Ok(())
+}
+
+fn order(messages: u64, gap_ns: u64) -> TransferOrder {
+    TransferOrder { transport: Transport::Udp, message_bytes: WAKE_MESSAGE, messages, gap_ns }
+}
+
+/// Sends as told to a receiver that counts its sleeps; what the sender answers is the caller's.
+fn transfer(
+    bed: &mut Testbed,
+    sampler: &mut Sampler,
+    order: TransferOrder,
+    to_sender: &Order,
+) -> Result<(Report, Woken, Beside), BenchError> {
+    let to_receiver = Order::ReceivePaced(order);
+    let ((sent, woken), beside) = sampler.beside(bed, |bed| {
+        match bed.ask_both(to_sender, &to_receiver, SLICE_PATIENCE)? {
+            (sent, Report::Woken(woken)) => Ok((sent, woken)),
+            (_, report) => Err(unexpected(Side::Receiver, &to_receiver, &report)),
+        }
+    })?;
+    Ok((sent, woken, beside))
 }
 
 fn keep(
