@@ -48,8 +48,11 @@ pub enum CodecError {
         /// What libavformat said.
         reason: String,
     },
-    /// A media file without moving pictures.
-    #[error("{}: no video stream in this {container} file", path.display())]
+    /// A media file without moving pictures, or one whose index was cut before it names them.
+    #[error(
+        "{}: no video stream in this {container} file; does it hold sound only, or is it truncated?",
+        path.display()
+    )]
     NoVideo {
         /// The clip.
         path: PathBuf,
