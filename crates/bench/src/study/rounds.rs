@@ -1,12 +1,13 @@
-//! Measuring in rounds: the probe until its costs are known well enough, then the probe and every
-//! job in turn, in shuffled order, until the jobs are.
+//! Measuring in rounds: the probe for a first look, from which the jobs' rates are chosen; then every
+//! job in shuffled order with a pass of the probe between every few of them, until the jobs are known
+//! well enough. So most of the probe's samples are of the same minutes as the jobs.
 
 use bitpath_measure::statistics::{Method, estimate};
 use bitpath_measure::{ByteCount, Labels, Pitfall, Unit, series::labels};
 use bitpath_platform::clock::monotonic_ns;
 use bitpath_sim::profile::{SocketMemory, Transport};
+use rand::SeedableRng;
 use rand::seq::SliceRandom;
-use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::jobs::StudyJob;
@@ -37,7 +38,7 @@ impl Budget {
     /// A study of about two minutes.
     #[must_use]
     pub fn full() -> Self {
-        Self { probe_s: 22.0, jobs_s: 70.0, least_rounds: 5, half_width: 0.03, remedy_pairs: 3 }
+        Self { probe_s: 10.0, jobs_s: 82.0, least_rounds: 5, half_width: 0.03, remedy_pairs: 3 }
     }
 
     /// A study of about half a minute.
@@ -55,6 +56,10 @@ pub(super) struct Measured {
     pub(super) doubts: Vec<Pitfall>,
     order: ChaCha8Rng,
 }
+
+/// Jobs between two passes of the probe: a pass takes a second, a job nearly one, so that a fifth of
+/// the time is the probe's and a machine that changes its speed does so in both.
+const JOBS_BETWEEN_PROBES: usize = 4;
 
 /// Rounds of the memory's probe: enough for a median with its interval.
 const MEMORY_ROUNDS: u32 = 5;
@@ -91,7 +96,7 @@ pub(super) fn probe(
     let start_ns = monotonic_ns();
     for round in 0.. {
         probe_round(bed, sampler, clip, &mut measured)?;
-        let spent = (monotonic_ns() - start_ns) as f64 / 1e9 / budget.probe_s;
+        let spent = seconds_since(start_ns) / budget.probe_s;
         steps.tell(spent.min(1.0))?;
         let widest = widest_cost(sampler);
         if round + 1 >= budget.least_rounds.max(3) && widest <= budget.half_width {
@@ -184,32 +189,31 @@ pub(super) fn jobs(
     }
     steps.begin("the jobs on real sockets")?;
     let start_ns = monotonic_ns();
-    for round in 0.. {
-        let mut order: Vec<usize> = (0..jobs.len()).collect();
+    for round in 1.. {
+        let mut order: Vec<&StudyJob> = jobs.iter().collect();
         order.shuffle(&mut measured.order);
-        // A warm-up in a place that differs every round, and no job always behind the same one.
-        order.rotate_left((measured.order.next_u32() as usize) % jobs.len().max(1));
-        for (done, index) in order.into_iter().enumerate() {
-            one_job(bed, sampler, clip, &jobs[index])?;
-            let share = (round as f64 + done as f64 / jobs.len() as f64) / (round + 1) as f64;
-            let spent = (monotonic_ns() - start_ns) as f64 / 1e9 / budget.jobs_s;
-            steps.tell(spent.max(share * spent).min(1.0))?;
+        for some in order.chunks(JOBS_BETWEEN_PROBES) {
+            bed.open_tcp(stack::PROBE_BUFFERS)?;
+            probe_round(bed, sampler, clip, measured)?;
+            for job in some {
+                one_job(bed, sampler, clip, job)?;
+                steps.tell((seconds_since(start_ns) / budget.jobs_s).min(1.0))?;
+            }
         }
-        if round + 1 >= budget.least_rounds
-            && (monotonic_ns() - start_ns) as f64 / 1e9 >= budget.jobs_s
-        {
-            steps.ended(&format!("time budget spent after {} rounds", round + 1));
-            return Ok(());
+        if round >= budget.least_rounds && seconds_since(start_ns) >= budget.jobs_s {
+            steps.ended(&format!("time budget spent after {round} rounds"));
+            break;
         }
-        if round + 1 >= budget.least_rounds.max(3) && widest_job(sampler, jobs) <= budget.half_width
-        {
-            steps.ended(&format!("intervals narrow enough after {} rounds", round + 1));
-            return Ok(());
+        if round >= budget.least_rounds.max(3) && widest_job(sampler, jobs) <= budget.half_width {
+            steps.ended(&format!("intervals narrow enough after {round} rounds"));
+            break;
         }
-        bed.open_tcp(stack::PROBE_BUFFERS)?;
-        probe_round(bed, sampler, clip, measured)?;
     }
     Ok(())
+}
+
+fn seconds_since(start_ns: u64) -> f64 {
+    (monotonic_ns() - start_ns) as f64 / 1e9
 }
 
 fn one_job(
