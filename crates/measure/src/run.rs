@@ -6,10 +6,12 @@
 
 mod answer;
 mod check;
+mod event;
 mod figure;
 
 pub use answer::{Answer, Elasticity, JobAnswer, Remedy, RemedyOutcome};
 pub use check::{Check, Verdict};
+pub use event::Event;
 pub use figure::{Figure, Timeline};
 
 use schemars::JsonSchema;
@@ -54,6 +56,9 @@ pub struct Run {
     pub figures: Vec<Figure>,
     /// Courses over time.
     pub timelines: Vec<Timeline>,
+    /// What happened at one time; records before version 0.2 have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<Event>,
     /// Predictions held against measurements.
     pub checks: Vec<Check>,
     /// What it all means.
@@ -101,6 +106,7 @@ impl Run {
             series: Vec::new(),
             figures: Vec::new(),
             timelines: Vec::new(),
+            events: Vec::new(),
             checks: Vec::new(),
             answer: None,
             pitfalls: Vec::new(),

@@ -18,3 +18,4 @@ pub mod plots;
 pub mod svg;
 mod table;
 pub mod text;
+pub mod trace;

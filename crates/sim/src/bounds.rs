@@ -3,9 +3,10 @@
 
 use std::fmt::Display;
 
-use bitpath_measure::{BitRate, ByteCount, Picos};
+use bitpath_measure::{BitRate, ByteCount, ByteRate, Picos};
 use serde::de::{Deserialize, Deserializer, Error};
 
+use crate::machine::Flow;
 use crate::pipeline::{MAX_STAGES, Stage, WhenFull};
 
 /// Most packets in one run: at 100 million a second these take three hours.
@@ -37,6 +38,12 @@ const MAX_RATE: BitRate = BitRate(100_000_000_000_000);
 
 /// Longest single service or interval: a packet that takes an hour is a mistake.
 const MAX_SERVICE: Picos = Picos(3600 * Picos::SECOND.0);
+
+/// Most cores or queues of one machine: twice what the largest server of 2026 has.
+const MAX_CORES: usize = 1024;
+
+/// Most flows of one machine: as many as a card tells apart.
+const MAX_FLOWS: usize = 100_000;
 
 /// Reads a value and refuses it outside `low..=high`.
 fn within<'de, D, T>(deserializer: D, what: &str, low: T, high: T) -> Result<T, D::Error>
@@ -101,6 +108,45 @@ pub(crate) fn optional_rate<'de, D: Deserializer<'de>>(
     rate.map(|rate| checked(rate, "a rate", MIN_RATE, MAX_RATE))
         .transpose()
         .map_err(D::Error::custom)
+}
+
+pub(crate) fn cores<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
+    within(deserializer, "a number of cores or queues", 1, MAX_CORES)
+}
+
+pub(crate) fn budget<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    within(deserializer, "a budget", 1, u32::MAX)
+}
+
+pub(crate) fn rate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BitRate, D::Error> {
+    within(deserializer, "a rate", MIN_RATE, MAX_RATE)
+}
+
+pub(crate) fn byte_rate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ByteRate, D::Error> {
+    within(deserializer, "a rate", ByteRate(1e3), ByteRate(1e13))
+}
+
+pub(crate) fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    within(deserializer, "a share", 0.0, 1.0)
+}
+
+pub(crate) fn shape<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    within(deserializer, "a Pareto shape", 1.01, 100.0)
+}
+
+pub(crate) fn peak<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    within(deserializer, "a peak over the mean", 1.01, 1e6)
+}
+
+pub(crate) fn flow_count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
+    within(deserializer, "a number of flows", 1, MAX_FLOWS)
+}
+
+pub(crate) fn flows<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Flow>, D::Error> {
+    let flows = Vec::<Flow>::deserialize(deserializer)?;
+    let count: usize = flows.iter().map(|flow| flow.count).sum();
+    checked(count, "a number of flows", 1, MAX_FLOWS).map_err(D::Error::custom)?;
+    Ok(flows)
 }
 
 pub(crate) fn stages<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Stage>, D::Error> {

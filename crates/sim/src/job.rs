@@ -6,8 +6,14 @@
 //! receiver:  read ──► process ──► sleep until the frame is due ──► free
 //! ```
 
+mod operations;
+mod program;
+mod programs;
 mod schedule;
 
+pub use operations::{Operation, Operations};
+pub use program::{Program, Seen, Step};
+pub use programs::{Listener, Phase, Reader, Viewer, Writer};
 pub use schedule::{Message, Schedule, frame_time};
 
 use bitpath_measure::{BitRate, ByteCount, Picos};

@@ -5,9 +5,11 @@
 pub mod answer;
 mod bounds;
 pub mod engine;
+mod gauge;
 pub mod host;
 pub mod job;
 pub mod link;
+pub mod machine;
 pub mod path;
 pub mod pipeline;
 pub mod profile;

@@ -13,13 +13,12 @@
 mod bound;
 mod costs;
 mod engine;
-mod gauge;
 mod outcome;
 mod socket_buffer;
 
+pub use crate::gauge::Course;
 pub use bound::{Bound, bound};
 pub use engine::run;
-pub use gauge::Course;
 pub use outcome::{Drop, DropCause, Drops, MAX_LOGGED_DROPS, Outcome};
 
 #[cfg(test)]

@@ -51,6 +51,12 @@ impl<'a> Schedule<'a> {
         Self { job, interval, index: 0, written: 0, frames: job.frames() }
     }
 
+    /// Whether raw data is sent, not a film.
+    #[must_use]
+    pub fn is_raw(&self) -> bool {
+        matches!(self.job.work, Work::Raw { .. })
+    }
+
     /// The next message, or none when a sender that is ready at `now` has sent all.
     pub fn next(&mut self, now: u64) -> Option<Message> {
         match &self.job.work {

@@ -8,12 +8,12 @@ use std::collections::VecDeque;
 use bitpath_measure::Picos;
 use bitpath_media::{Fate, Quality};
 
+use crate::gauge::Gauge;
 use crate::host::HostScenario;
 use crate::job::{Message, Schedule, Work, frame_time};
 use crate::profile::Transport;
 
 use super::costs::Costs;
-use super::gauge::Gauge;
 use super::outcome::{Drop, DropCause, MAX_LOGGED_DROPS, Outcome};
 use super::socket_buffer::SocketBuffer;
 

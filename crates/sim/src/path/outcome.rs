@@ -6,7 +6,7 @@ use bitpath_media::Quality;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::gauge::Course;
+use crate::gauge::Course;
 
 /// Drops that are kept one by one; later ones are only counted.
 pub const MAX_LOGGED_DROPS: usize = 10_000;

@@ -17,8 +17,10 @@ pub struct Course {
 
 /// A level that changes at known times.
 #[derive(Clone, Debug)]
-pub(super) struct Gauge {
+pub(crate) struct Gauge {
     interval: u64,
+    /// End of the interval under way.
+    end: u64,
     level: u64,
     since: u64,
     /// Level x time in the current interval.
@@ -28,9 +30,10 @@ pub(super) struct Gauge {
 }
 
 impl Gauge {
-    pub(super) fn new(interval: u64) -> Self {
+    pub(crate) fn new(interval: u64) -> Self {
         Self {
             interval: interval.max(1),
+            end: interval.max(1),
             level: 0,
             since: 0,
             area: 0,
@@ -41,35 +44,38 @@ impl Gauge {
 
     /// The level is `level` from `now` on.
     #[inline]
-    pub(super) fn set(&mut self, now: u64, level: u64) {
+    pub(crate) fn set(&mut self, now: u64, level: u64) {
         self.advance(now);
         self.level = level;
         self.peak = self.peak.max(level);
     }
 
-    pub(super) fn level(&self) -> u64 {
+    pub(crate) fn level(&self) -> u64 {
         self.level
     }
 
+    #[inline]
     fn advance(&mut self, now: u64) {
-        loop {
-            let end = (self.since / self.interval + 1) * self.interval;
-            let until = now.min(end);
-            self.area += u128::from(self.level) * u128::from(until.saturating_sub(self.since));
-            self.since = self.since.max(until);
-            if now < end {
-                return;
-            }
+        while now >= self.end {
+            self.add_until(self.end);
+            self.end += self.interval;
             if self.course.mean.len() < MAX_INTERVALS {
                 self.course.mean.push(self.area as f64 / self.interval as f64);
                 self.course.peak.push(self.peak);
             }
             (self.area, self.peak) = (0, self.level);
         }
+        self.add_until(now);
+    }
+
+    #[inline]
+    fn add_until(&mut self, time: u64) {
+        self.area += u128::from(self.level) * u128::from(time.saturating_sub(self.since));
+        self.since = self.since.max(time);
     }
 
     /// The course until `now`; an interval that is not over is left out.
-    pub(super) fn finish(mut self, now: u64) -> Course {
+    pub(crate) fn finish(mut self, now: u64) -> Course {
         self.advance(now);
         self.course
     }

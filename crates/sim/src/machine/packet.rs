@@ -1,0 +1,35 @@
+//! What travels: frames of one datagram, one segment, or an acknowledgement.
+
+use crate::job::Message;
+
+/// What a packet is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A datagram, whole or as fragments.
+    Datagram(Message),
+    /// One segment of a stream.
+    Segment(u64),
+    /// All before this segment arrived, and there is room until the other.
+    Acknowledgement {
+        /// Next segment expected.
+        expected: u64,
+        /// First segment that there is no room for.
+        room_until: u64,
+        /// Whether something beyond `expected` arrived.
+        hole: bool,
+    },
+}
+
+/// One packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Packet {
+    /// Its flow.
+    pub(super) flow: u32,
+    /// Frames that it takes [frames].
+    pub(super) frames: u32,
+    /// Payload [B].
+    pub(super) bytes: u64,
+    /// When it left its sender [ps].
+    pub(super) sent: u64,
+    pub(super) kind: Kind,
+}

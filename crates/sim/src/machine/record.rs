@@ -1,0 +1,111 @@
+//! The outcome of a machine as figures and courses of a record.
+
+use std::collections::BTreeMap;
+
+use bitpath_measure::run::{Event, Figure, Run, Timeline};
+use bitpath_measure::series::labels;
+use bitpath_measure::{Estimate, Labels, Method, Unit};
+
+use super::description::Machine;
+use super::outcome::{Cause, FlowOutcome, Incident, Outcome, Trouble};
+use crate::gauge::Course;
+
+/// Adds everything that a machine's outcome says to the record.
+pub fn record(run: &mut Run, machine: &Machine, outcome: &Outcome) {
+    let mut figure = |name: &str, labels: Labels, unit, value| {
+        let estimate = Estimate { method: Method::Simulated, ..Estimate::single(value) };
+        run.figures.push(Figure { name: name.into(), labels, unit, estimate });
+    };
+    let all = || labels([("engine", "events")]);
+    figure("throughput", all(), Unit::BitsPerSecond, outcome.throughput());
+    for cause in Cause::ALL {
+        let name = format!("dropped.{}", cause.name());
+        figure(&name, all(), Unit::Packets, outcome.drops(cause) as f64);
+    }
+    figure("kernel_buffer.latency", all(), Unit::Seconds, outcome.kernel_latency_s());
+    figure("interrupts", all(), Unit::Count, outcome.interrupts as f64);
+    for (index, busy) in outcome.cores.iter().enumerate() {
+        let parts = [("softirq", busy.softirq), ("kernel", busy.kernel), ("user", busy.user)];
+        for (part, time) in parts {
+            let labels = labels([("core", index.to_string().as_str()), ("part", part)]);
+            figure("cpu.load", labels, Unit::Cores, time as f64 / outcome.elapsed.0 as f64);
+        }
+    }
+    let mut first = 0;
+    for flow in &machine.flows {
+        let of = &outcome.flows[first..first + flow.count];
+        first += flow.count;
+        for (name, unit, value) in figures_of(of, outcome) {
+            figure(name, labels([("flow", flow.name.as_str())]), unit, value);
+        }
+    }
+    run.timelines.extend(timelines(machine, outcome));
+    run.events.extend(outcome.log.iter().map(event));
+}
+
+/// Figures of flows that are alike, added up.
+fn figures_of(flows: &[FlowOutcome], outcome: &Outcome) -> Vec<(&'static str, Unit, f64)> {
+    let sum = |value: fn(&FlowOutcome) -> u64| flows.iter().map(value).sum::<u64>() as f64;
+    let bits = sum(|flow| flow.delivered_bytes) * 8.0 / outcome.elapsed.as_secs_f64();
+    let mut found = vec![
+        ("flow.throughput", Unit::BitsPerSecond, bits),
+        ("flow.sent", Unit::Packets, sum(|flow| flow.sent)),
+        ("flow.retransmitted", Unit::Packets, sum(|flow| flow.retransmitted)),
+        ("flow.timeouts", Unit::Count, sum(|flow| flow.timeouts)),
+        ("flow.stalls", Unit::Count, sum(|flow| flow.stalls)),
+        ("flow.stalled", Unit::Seconds, sum(|flow| flow.stalled.0) / 1e12),
+    ];
+    let frames: u64 = flows.iter().map(|flow| flow.frames.frames()).sum();
+    if frames > 0 {
+        found.extend([
+            ("frames.on_time", Unit::Frames, sum(|flow| flow.frames.on_time)),
+            ("frames.late", Unit::Frames, sum(|flow| flow.frames.late)),
+            ("frames.lost", Unit::Frames, sum(|flow| flow.frames.lost)),
+            ("frames.broken", Unit::Frames, sum(|flow| flow.frames.broken)),
+        ]);
+    }
+    found
+}
+
+fn event(incident: &Incident) -> Event {
+    let flow = incident.flow.to_string();
+    let (name, labels) = match incident.trouble {
+        Trouble::Drop(cause) => {
+            ("drop", labels([("cause", cause.name()), ("flow", flow.as_str())]))
+        }
+        Trouble::Stall => ("stall", labels([("flow", flow.as_str())])),
+    };
+    let state = [
+        ("nic_ring", incident.ring_frames, Unit::Packets),
+        ("kernel_buffer", incident.kernel_buffer_bytes, Unit::Bytes),
+        ("user_buffer", incident.user_buffer_bytes, Unit::Bytes),
+        ("cpu", u64::from(incident.busy_cores), Unit::Cores),
+    ];
+    let state: BTreeMap<_, _> =
+        state.map(|(name, value, unit)| (name.to_owned(), (value as f64, unit))).into();
+    Event { at_ns: incident.at.as_nanos_f64(), name: name.into(), labels, state }
+}
+
+fn timelines(machine: &Machine, outcome: &Outcome) -> [Timeline; 4] {
+    let line = |name: &str, unit, limit, course: &Course| Timeline {
+        name: name.into(),
+        labels: Labels::new(),
+        unit,
+        limit,
+        points: course
+            .mean
+            .iter()
+            .enumerate()
+            .map(|(index, value)| (index as f64 * outcome.interval.as_secs_f64(), *value))
+            .collect(),
+    };
+    let ring = (machine.nic.ring * machine.nic.queues) as f64;
+    let sockets: u64 =
+        machine.flows.iter().map(|flow| flow.receive_buffer.0 * flow.count as u64).sum();
+    [
+        line("nic_ring.used", Unit::Packets, Some(ring), &outcome.ring),
+        line("kernel_buffer.used", Unit::Bytes, Some(sockets as f64), &outcome.kernel_buffer),
+        line("user_buffer.used", Unit::Bytes, None, &outcome.user_buffer),
+        line("cpu.load", Unit::Cores, Some(machine.cpu.cores as f64), &outcome.load),
+    ]
+}

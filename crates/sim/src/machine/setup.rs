@@ -1,0 +1,119 @@
+//! A machine in numbers: what the engine adds up, without units of its own choosing.
+//!
+//! Times are picoseconds, sizes bytes. Every cost is of one core's time.
+
+use super::description::{Arrivals, CopyPath, Direction};
+use super::tcp::Timer;
+
+/// The cores.
+#[derive(Clone, Debug)]
+pub(super) struct Cores {
+    pub(super) count: usize,
+    /// Time slice of one process where another waits.
+    pub(super) quantum: u64,
+    /// Switch from one process to another.
+    pub(super) context_switch: u64,
+    /// One interrupt, until its poll is scheduled.
+    pub(super) interrupt: u64,
+    /// From making a process runnable until its idle core runs it.
+    pub(super) wake_latency: u64,
+    /// Cost of waking a process, to whoever wakes it.
+    pub(super) wake: u64,
+}
+
+/// The network card and its driver.
+#[derive(Clone, Debug)]
+pub(super) struct Nic {
+    pub(super) queues: usize,
+    /// Descriptors of one receive ring [frames].
+    pub(super) ring: usize,
+    /// Longest wait of a received frame for its interrupt (`rx-usecs`).
+    pub(super) moderation_time: u64,
+    /// Frames that bring the interrupt at once (`rx-frames`); 0 for no such limit.
+    pub(super) moderation_frames: u32,
+    /// Packets that one run of the softirq may handle before it is deferred (`netdev_budget`).
+    pub(super) budget: u32,
+    /// Longest run of the softirq (`netdev_budget_usecs`).
+    pub(super) budget_time: u64,
+    /// Payload that segments are merged to on the way up, or cut from on the way down; 0 for neither.
+    pub(super) offload_bytes: u64,
+    /// Transfer of a frame between card and memory: for each, and for each byte in 1/65536 ps.
+    pub(super) dma_frame: u64,
+    pub(super) dma_byte_65536: u64,
+}
+
+/// One way of the network between machine and peer.
+#[derive(Clone, Debug)]
+pub(super) struct Way {
+    /// Time of a byte on the line, in 1/65536 ps; 0 for a line that never limits.
+    pub(super) byte_65536: u64,
+    /// Bytes that wait for the line before more are dropped.
+    pub(super) queue: u64,
+    pub(super) delay: u64,
+    /// Frames lost at random, in 2^-64.
+    pub(super) loss: u64,
+}
+
+/// The memory that all cores share.
+#[derive(Clone, Debug)]
+pub(super) struct Memory {
+    /// The controller that all cores share, a byte copied, in 1/65536 ps.
+    pub(super) controller_byte_65536: u64,
+}
+
+/// Costs of the stack for one flow's transport.
+#[derive(Clone, Debug, Default)]
+pub(super) struct StackCosts {
+    /// Softirq, a frame.
+    pub(super) frame: u64,
+    /// Softirq, a buffer that goes up to the socket (one or many frames).
+    pub(super) delivery: u64,
+    /// Softirq, an acknowledgement received.
+    pub(super) acknowledgement: u64,
+    /// A call that reads or writes.
+    pub(super) call: u64,
+    /// A frame, or what the card cuts frames from, on its way down.
+    pub(super) transmit: u64,
+    /// Pinning the pages of one call without a copy.
+    pub(super) pin: u64,
+    /// A byte copied by one core alone, in 1/65536 ps.
+    pub(super) byte_65536: u64,
+}
+
+/// One flow and the process at its end.
+#[derive(Clone, Debug)]
+pub(super) struct Flow {
+    pub(super) direction: Direction,
+    pub(super) reliable: bool,
+    pub(super) copies: CopyPath,
+    /// Payload of a full frame.
+    pub(super) segment: u64,
+    /// Headers of a frame on the line.
+    pub(super) headers: u64,
+    /// What a frame's payload takes of a socket buffer over its own size, for each frame.
+    pub(super) overhead: u64,
+    pub(super) receive_buffer: u64,
+    pub(super) send_buffer: u64,
+    pub(super) timer: Timer,
+    pub(super) stack: StackCosts,
+    pub(super) core: usize,
+    /// Most segments that the peer sends.
+    pub(super) limit: u64,
+    pub(super) arrivals: Arrivals,
+}
+
+/// Everything.
+#[derive(Clone, Debug)]
+pub(super) struct Setup {
+    /// When the peers stop sending and processes stop writing.
+    pub(super) end: u64,
+    /// Length of a line of the log.
+    pub(super) interval: u64,
+    pub(super) seed: u64,
+    pub(super) cores: Cores,
+    pub(super) nic: Nic,
+    pub(super) inward: Way,
+    pub(super) outward: Way,
+    pub(super) memory: Memory,
+    pub(super) flows: Vec<Flow>,
+}

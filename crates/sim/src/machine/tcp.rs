@@ -1,0 +1,394 @@
+//! One TCP connection, counted in segments: NewReno with a retransmission timer.
+//!
+//! ```text
+//! Sender ──segment [number]──► Receiver      window <= min(congestion window, peer's room)
+//!    ▲                            │
+//!    └──── acknowledgement ◄──────┘          next number expected, room [segments]
+//! ```
+//!
+//! Congestion control is RFC 5681 with the recovery of RFC 6582, the timer is RFC 6298, delayed
+//! acknowledgements are RFC 1122 section 4.2.3.2. Windows are segments of full size: what the
+//! model asks of TCP are its stalls and its retransmissions, not its bytes.
+
+use std::collections::BTreeSet;
+
+/// First window of a connection [segments] (RFC 6928).
+const INITIAL_WINDOW: u64 = 10;
+
+/// Duplicates that mean a loss (RFC 5681 section 3.2).
+const DUPLICATES: u32 = 3;
+
+/// Longest retransmission timeout [ps]: 60 s (RFC 6298 section 2.5).
+const LONGEST_TIMEOUT: u64 = 60 * 1_000_000_000_000;
+
+/// Timeouts in a row after which a connection is given up: Linux's `tcp_retries2`.
+const MOST_TIMEOUTS: u32 = 15;
+
+/// How the retransmission timer is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Timer {
+    /// Always this long [ps]: a sender that does not measure the way.
+    Fixed(u64),
+    /// From round-trip times, at least this long [ps] (RFC 6298).
+    Measured {
+        /// Shortest timeout [ps].
+        least: u64,
+    },
+}
+
+/// What a sender may do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// Send this segment; it was sent before where the flag is set.
+    Send(u64, bool),
+    /// Wait for acknowledgements.
+    Wait,
+}
+
+/// The sending end.
+#[derive(Clone, Debug)]
+pub(super) struct Sender {
+    timer: Timer,
+    /// First segment that is not acknowledged.
+    pub(super) unacknowledged: u64,
+    /// Next segment to send.
+    pub(super) next: u64,
+    /// First segment that was never sent.
+    highest: u64,
+    /// Congestion window [segments], in 1/65536 so that congestion avoidance is exact in integers.
+    window: u64,
+    threshold: u64,
+    duplicates: u32,
+    /// Recovery ends once everything before this segment is acknowledged.
+    recover: Option<u64>,
+    /// Segments to send again, in order.
+    resend: u64,
+    resend_until: u64,
+    /// Room that the peer announced, as the first segment that it has none for.
+    pub(super) room_until: u64,
+    smoothed: u64,
+    variation: u64,
+    backoff: u32,
+    /// The segment whose round trip is measured, and when it was sent.
+    probe: Option<(u64, u64)>,
+    in_a_row: u32,
+    /// Timeouts that fired.
+    pub(super) timeouts: u64,
+    /// Segments sent more than once.
+    pub(super) retransmitted: u64,
+}
+
+/// One segment in the fixed point of the window.
+const ONE: u64 = 1 << 16;
+
+impl Sender {
+    pub(super) fn new(timer: Timer, room: u64) -> Self {
+        Self {
+            timer,
+            unacknowledged: 0,
+            next: 0,
+            highest: 0,
+            window: INITIAL_WINDOW * ONE,
+            threshold: u64::MAX,
+            duplicates: 0,
+            recover: None,
+            resend: 0,
+            resend_until: 0,
+            room_until: room,
+            smoothed: 0,
+            variation: 0,
+            backoff: 0,
+            probe: None,
+            in_a_row: 0,
+            timeouts: 0,
+            retransmitted: 0,
+        }
+    }
+
+    /// Segments sent and not acknowledged.
+    pub(super) fn in_flight(&self) -> u64 {
+        self.next - self.unacknowledged
+    }
+
+    /// The next segment to send, where window and room allow it. `available` is the number of
+    /// segments that the process has written so far.
+    pub(super) fn turn(&mut self, now: u64, available: u64) -> Turn {
+        if self.resend < self.resend_until {
+            let segment = self.resend.max(self.unacknowledged);
+            self.resend = segment + 1;
+            if segment < self.resend_until {
+                self.retransmitted += 1;
+                self.probe = None;
+                return Turn::Send(segment, true);
+            }
+        }
+        let open = self.in_flight() < self.window / ONE;
+        if !open || self.next >= self.room_until || self.next >= available.max(self.highest) {
+            return Turn::Wait;
+        }
+        let segment = self.next;
+        self.next += 1;
+        let again = segment < self.highest;
+        if again {
+            self.retransmitted += 1;
+        } else {
+            self.highest = self.next;
+            // A segment that was sent twice says nothing of the round trip (Karn's rule).
+            self.probe = self.probe.or(Some((segment, now)));
+        }
+        Turn::Send(segment, again)
+    }
+
+    /// An acknowledgement: all before `expected` arrived, and there is room until `room_until`.
+    ///
+    /// `hole` says that something beyond `expected` arrived, as selective acknowledgements do: an
+    /// answer that only opens the window is no duplicate.
+    pub(super) fn acknowledged(&mut self, expected: u64, room_until: u64, hole: bool, now: u64) {
+        self.room_until = self.room_until.max(room_until);
+        if expected > self.unacknowledged {
+            self.advance(expected, now);
+        } else if hole && self.in_flight() > 0 {
+            self.duplicate();
+        }
+    }
+
+    fn advance(&mut self, expected: u64, now: u64) {
+        let fresh = expected - self.unacknowledged;
+        self.unacknowledged = expected;
+        self.in_a_row = 0;
+        self.next = self.next.max(expected);
+        self.duplicates = 0;
+        self.backoff = 0;
+        if let Some((_, sent)) = self.probe.filter(|(segment, _)| *segment < expected) {
+            self.measure(now - sent);
+            self.probe = None;
+        }
+        match self.recover {
+            Some(end) if expected < end => {
+                // A partial acknowledgement names the next hole (RFC 6582 section 3.2).
+                self.resend = expected;
+                self.resend_until = self.resend_until.max(expected + 1);
+                self.window = self.window.saturating_sub(fresh * ONE).max(ONE) + ONE;
+            }
+            Some(_) => {
+                self.recover = None;
+                self.window = self.threshold.max(2 * ONE);
+            }
+            None => self.grow(fresh),
+        }
+    }
+
+    fn grow(&mut self, fresh: u64) {
+        if self.window < self.threshold {
+            self.window += fresh * ONE;
+        } else {
+            self.window += (fresh * ONE * ONE / self.window).max(1);
+        }
+        // A window far beyond the room means nothing and must not overflow.
+        self.window = self.window.min(1 << 40);
+    }
+
+    fn duplicate(&mut self) {
+        self.duplicates += 1;
+        if self.recover.is_some() {
+            self.window += ONE;
+        } else if self.duplicates == DUPLICATES {
+            self.halve();
+            self.recover = Some(self.next);
+            self.resend = self.unacknowledged;
+            self.resend_until = self.unacknowledged + 1;
+            self.window = self.threshold + u64::from(DUPLICATES) * ONE;
+        }
+    }
+
+    fn halve(&mut self) {
+        self.threshold = (self.in_flight() * ONE / 2).max(2 * ONE);
+    }
+
+    /// The retransmission timer fired: everything unacknowledged is sent again, slowly.
+    pub(super) fn timed_out(&mut self) {
+        self.in_a_row += 1;
+        self.timeouts += 1;
+        self.halve();
+        self.window = ONE;
+        self.recover = None;
+        self.duplicates = 0;
+        self.backoff = (self.backoff + 1).min(16);
+        self.probe = None;
+        self.resend_until = self.resend;
+        // Go back: what is still under way counts as lost (RFC 5681 section 3.1).
+        self.next = self.unacknowledged;
+    }
+
+    /// Whether the connection is given up after too many timeouts in a row.
+    pub(super) fn given_up(&self) -> bool {
+        self.in_a_row > MOST_TIMEOUTS
+    }
+
+    /// How long to wait for the oldest segment's acknowledgement [ps].
+    pub(super) fn timeout(&self) -> u64 {
+        match self.timer {
+            Timer::Fixed(time) => time,
+            Timer::Measured { least } => {
+                let measured = self.smoothed + 4 * self.variation;
+                // One second until a round trip is known (RFC 6298 section 2.1).
+                let measured = if self.smoothed == 0 { 1_000_000_000_000 } else { measured };
+                (measured.max(least) << self.backoff).min(LONGEST_TIMEOUT)
+            }
+        }
+    }
+
+    fn measure(&mut self, round_trip: u64) {
+        if self.smoothed == 0 {
+            (self.smoothed, self.variation) = (round_trip.max(1), round_trip / 2);
+            return;
+        }
+        self.variation = (3 * self.variation + self.smoothed.abs_diff(round_trip)) / 4;
+        self.smoothed = (7 * self.smoothed + round_trip) / 8;
+    }
+}
+
+/// What the receiver answers to a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Taken {
+    /// Segments that are now in order and go to the socket.
+    pub(super) delivered: u64,
+    /// Whether an acknowledgement goes out at once.
+    pub(super) acknowledge: bool,
+}
+
+/// The receiving end.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Receiver {
+    /// Next segment in order.
+    pub(super) expected: u64,
+    /// Segments beyond a hole.
+    beyond: BTreeSet<u64>,
+    /// In order since the last acknowledgement.
+    unanswered: u64,
+    /// Segments that came twice.
+    pub(super) duplicates: u64,
+}
+
+/// Segments in order that one acknowledgement may answer.
+const DELAYED: u64 = 2;
+
+impl Receiver {
+    /// A segment arrived.
+    pub(super) fn take(&mut self, segment: u64) -> Taken {
+        if segment < self.expected || self.beyond.contains(&segment) {
+            self.duplicates += 1;
+            return self.answer(0, true);
+        }
+        if segment > self.expected {
+            self.beyond.insert(segment);
+            return self.answer(0, true);
+        }
+        let before = self.expected;
+        self.expected += 1;
+        let hole = !self.beyond.is_empty();
+        while self.beyond.remove(&self.expected) {
+            self.expected += 1;
+        }
+        let delivered = self.expected - before;
+        self.unanswered += delivered;
+        self.answer(delivered, hole || self.unanswered >= DELAYED)
+    }
+
+    fn answer(&mut self, delivered: u64, acknowledge: bool) -> Taken {
+        if acknowledge {
+            self.unanswered = 0;
+        }
+        Taken { delivered, acknowledge }
+    }
+
+    /// Segments that wait beyond a hole.
+    pub(super) fn waiting(&self) -> u64 {
+        self.beyond.len() as u64
+    }
+
+    /// Whether something in order was not acknowledged yet.
+    pub(super) fn owes(&self) -> bool {
+        self.unanswered > 0
+    }
+
+    /// An acknowledgement goes out for another reason, such as a window that opens.
+    pub(super) fn answered(&mut self) {
+        self.unanswered = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000_000;
+
+    fn sent(sender: &mut Sender, now: u64) -> Vec<u64> {
+        let mut segments = Vec::new();
+        while let Turn::Send(segment, _) = sender.turn(now, u64::MAX) {
+            segments.push(segment);
+        }
+        segments
+    }
+
+    #[test]
+    fn slow_start_doubles_the_window_each_round_trip() {
+        let mut sender = Sender::new(Timer::Measured { least: 200 * MS }, u64::MAX);
+        assert_eq!(sent(&mut sender, 0), (0..10).collect::<Vec<_>>());
+        sender.acknowledged(10, u64::MAX, true, MS);
+        assert_eq!(sent(&mut sender, MS), (10..30).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn three_duplicates_send_the_hole_again_and_halve_the_window() {
+        let mut sender = Sender::new(Timer::Measured { least: 200 * MS }, u64::MAX);
+        sent(&mut sender, 0);
+        for _ in 0..3 {
+            sender.acknowledged(0, u64::MAX, true, MS);
+        }
+        assert_eq!(sender.turn(MS, u64::MAX), Turn::Send(0, true));
+        sender.acknowledged(10, u64::MAX, true, 2 * MS);
+        assert_eq!(sent(&mut sender, 2 * MS), (10..15).collect::<Vec<_>>());
+        assert_eq!((sender.retransmitted, sender.timeouts), (1, 0));
+    }
+
+    #[test]
+    fn a_timeout_goes_back_to_the_first_hole_with_a_window_of_one() {
+        let mut sender = Sender::new(Timer::Fixed(MS), u64::MAX);
+        sent(&mut sender, 0);
+        sender.timed_out();
+        assert_eq!(sent(&mut sender, MS), [0]);
+        sender.acknowledged(1, u64::MAX, true, 2 * MS);
+        assert_eq!(sent(&mut sender, 2 * MS), [1, 2]);
+    }
+
+    #[test]
+    fn the_timer_follows_the_way_and_backs_off() {
+        let mut sender = Sender::new(Timer::Measured { least: 1 }, u64::MAX);
+        sent(&mut sender, 0);
+        sender.acknowledged(1, u64::MAX, true, 100 * MS);
+        assert_eq!(sender.timeout(), 300 * MS);
+        sender.timed_out();
+        assert_eq!(sender.timeout(), 600 * MS);
+    }
+
+    #[test]
+    fn the_peers_room_holds_the_sender_back() {
+        let mut sender = Sender::new(Timer::Fixed(MS), 4);
+        assert_eq!(sent(&mut sender, 0), [0, 1, 2, 3]);
+        sender.acknowledged(2, 6, false, MS);
+        assert_eq!(sent(&mut sender, MS), [4, 5]);
+    }
+
+    #[test]
+    fn segments_beyond_a_hole_wait_and_are_delivered_with_it() {
+        let mut receiver = Receiver::default();
+        assert_eq!(receiver.take(0), Taken { delivered: 1, acknowledge: false });
+        assert_eq!(receiver.take(2), Taken { delivered: 0, acknowledge: true });
+        assert_eq!(receiver.take(2), Taken { delivered: 0, acknowledge: true });
+        assert_eq!((receiver.waiting(), receiver.duplicates), (1, 1));
+        assert_eq!(receiver.take(1), Taken { delivered: 2, acknowledge: true });
+        assert_eq!(receiver.expected, 3);
+    }
+}

@@ -1,0 +1,239 @@
+//! From a sender to the line: the machine's processes, and the peers.
+
+use super::calendar::NEVER;
+use super::description::{CopyPath, Direction};
+use super::engine::Machine;
+use super::outcome::{Cause, Trouble};
+use super::packet::{Kind, Packet};
+use super::process::State;
+use super::tcp::Turn;
+use crate::job::Message;
+
+impl Machine<'_> {
+    /// A datagram leaves its sender.
+    pub(super) fn emit_datagram(&mut self, flow: usize, message: Message, now: u64) {
+        let frames = message.bytes.div_ceil(self.setup.flows[flow].segment).max(1);
+        let packet = Packet {
+            flow: u32::try_from(flow).unwrap_or(u32::MAX),
+            frames: u32::try_from(frames).unwrap_or(u32::MAX),
+            bytes: message.bytes,
+            sent: now,
+            kind: Kind::Datagram(message),
+        };
+        self.enter(packet, self.setup.flows[flow].direction == Direction::Receive, now);
+    }
+
+    /// Puts a packet on one of the two ways.
+    fn enter(&mut self, packet: Packet, inward: bool, now: u64) {
+        let flow = packet.flow as usize;
+        let line = packet.bytes + self.setup.flows[flow].headers * u64::from(packet.frames);
+        let data = !matches!(packet.kind, Kind::Acknowledgement { .. });
+        self.flows[flow].counts.sent += u64::from(data);
+        let (wire, number) = if inward {
+            (&mut self.inward, self.numbers.inward())
+        } else {
+            (&mut self.outward, self.numbers.outward())
+        };
+        let empty = wire.next_arrival() == NEVER;
+        if !wire.enter(packet, line, now) {
+            self.lose(packet, Cause::Link, now);
+        } else if empty {
+            self.calendar.set(number, wire.next_arrival());
+        }
+    }
+
+    /// Whether a write of so many bytes finds room in the send buffer.
+    pub(super) fn has_room(&mut self, flow: usize, bytes: u64, now: u64) -> bool {
+        let of = &self.setup.flows[flow];
+        let waiting = if of.reliable {
+            self.flows[flow].unacknowledged_bytes(of.segment)
+        } else {
+            self.outward.queued_bytes(now)
+        };
+        waiting == 0 || waiting + bytes <= of.send_buffer
+    }
+
+    /// Time of a core for what goes down the stack in one write [ps].
+    pub(super) fn transmit_cost(&self, flow: usize, bytes: u64) -> u64 {
+        let of = &self.setup.flows[flow];
+        if of.copies == CopyPath::Rdma {
+            return 0;
+        }
+        let unit = of.segment.max(self.setup.nic.offload_bytes.min(bytes)).max(1);
+        bytes.div_ceil(unit) * of.stack.transmit
+    }
+
+    /// A process's write is done: the bytes are in the socket.
+    pub(super) fn written(&mut self, flow: usize, bytes: u64, now: u64) {
+        if self.setup.flows[flow].reliable {
+            self.flows[flow].written += bytes;
+            self.flows[flow].available = self.flows[flow].written / self.setup.flows[flow].segment;
+            return self.pump(flow, None, now);
+        }
+        let message = Message { due: now, bytes, frame: 0, position: 0 };
+        self.emit_datagram(flow, message, now);
+    }
+
+    /// Sends as many segments as both windows allow. A core that does it on the way pays.
+    pub(super) fn pump(&mut self, flow: usize, core: Option<usize>, now: u64) {
+        let inward = self.setup.flows[flow].direction == Direction::Receive;
+        let bytes = self.setup.flows[flow].segment;
+        let available = self.flows[flow].available;
+        let idle = self.flows[flow].sender.in_flight() == 0;
+        let mut sent = 0;
+        while let Turn::Send(segment, _) = self.flows[flow].sender.turn(now, available) {
+            let kind = Kind::Segment(segment);
+            let number = u32::try_from(flow).unwrap_or(u32::MAX);
+            self.enter(Packet { flow: number, frames: 1, bytes, sent: now, kind }, inward, now);
+            sent += 1;
+        }
+        if let Some(core) = core.filter(|_| !inward && sent > 0) {
+            self.cores[core].carry += self.transmit_cost(flow, sent * bytes);
+        }
+        self.watch_window(flow, sent > 0, now);
+        if idle && sent > 0 {
+            self.flows[flow].progress = now;
+        }
+        self.arm(flow, now);
+    }
+
+    fn watch_window(&mut self, flow: usize, sent: bool, now: u64) {
+        let state = &mut self.flows[flow];
+        let closed =
+            state.sender.next >= state.sender.room_until && state.sender.next < state.available;
+        if sent || !closed {
+            state.resume(now);
+        }
+        if closed && state.stall(now) {
+            let buffers = (state.socket.charged(), self.processes[flow].held);
+            let number = u32::try_from(flow).unwrap_or(u32::MAX);
+            self.journal.note(number, Trouble::Stall, buffers, now);
+        }
+    }
+
+    /// Sets the timer of a sender that waits for something; a running one is left.
+    fn arm(&mut self, flow: usize, now: u64) {
+        let state = &self.flows[flow];
+        let waits = state.sender.in_flight() > 0 || state.stalled_since.is_some();
+        let waits = waits && !state.sender.given_up();
+        let id = self.numbers.retransmission(flow);
+        if waits && self.calendar.time(id) == NEVER {
+            let due = state.progress.max(now.saturating_sub(state.sender.timeout()))
+                + state.sender.timeout();
+            self.calendar.set(id, due);
+        }
+    }
+
+    /// The timer of a sender fired, or would have had nothing moved since it was set.
+    pub(super) fn retransmission_event(&mut self, flow: usize, now: u64) {
+        let state = &mut self.flows[flow];
+        let due = state.progress + state.sender.timeout();
+        if now < due {
+            if state.sender.in_flight() > 0 || state.stalled_since.is_some() {
+                self.calendar.set(self.numbers.retransmission(flow), due);
+            }
+            return;
+        }
+        if state.sender.in_flight() > 0 {
+            state.sender.timed_out();
+        } else if state.stalled_since.is_some() {
+            // The probe of a closed window brings the peer's word of it (RFC 9293 section 3.8.6.1).
+            let segment = self.setup.flows[flow].segment;
+            state.sender.room_until = state.sender.room_until.max(state.room_until(segment));
+        }
+        state.progress = now;
+        self.pump(flow, Some(self.processes[flow].core), now);
+    }
+
+    /// A packet reaches the peer.
+    pub(super) fn outward_event(&mut self, now: u64) {
+        let Some(packet) = self.outward.arrive() else { return };
+        self.calendar.set(self.numbers.outward(), self.outward.next_arrival());
+        let flow = packet.flow as usize;
+        self.journal.worked(now);
+        match packet.kind {
+            Kind::Datagram(message) => {
+                self.delivered(flow, message.bytes, now);
+                self.unblock(flow, now);
+            }
+            Kind::Segment(segment) => self.peer_segment(flow, segment, now),
+            Kind::Acknowledgement { .. } => self.acknowledged(flow, None, packet.kind, now),
+        }
+    }
+
+    fn delivered(&mut self, flow: usize, bytes: u64, now: u64) {
+        let counts = &mut self.flows[flow].counts;
+        counts.delivered_bytes += bytes;
+        counts.reads += 1;
+        counts.finished.0 = now;
+    }
+
+    fn peer_segment(&mut self, flow: usize, segment: u64, now: u64) {
+        let taken = self.flows[flow].receiver.take(segment);
+        if taken.delivered > 0 {
+            self.delivered(flow, taken.delivered * self.setup.flows[flow].segment, now);
+        }
+        if taken.acknowledge {
+            self.acknowledge(flow, now);
+        } else {
+            let late = now + super::receive::DELAYED_ACKNOWLEDGEMENT;
+            self.no_later(self.numbers.delayed(flow), late);
+        }
+    }
+
+    /// The receiving end answers, on the way back.
+    pub(super) fn acknowledge(&mut self, flow: usize, now: u64) {
+        let of = &self.setup.flows[flow];
+        let receives = of.direction == Direction::Receive;
+        let state = &mut self.flows[flow];
+        state.receiver.answered();
+        let room_until = if receives { state.room_until(of.segment) } else { u64::MAX };
+        state.announced = room_until;
+        let hole = state.receiver.waiting() > 0;
+        let kind = Kind::Acknowledgement { expected: state.receiver.expected, room_until, hole };
+        let number = u32::try_from(flow).unwrap_or(u32::MAX);
+        self.calendar.set(self.numbers.delayed(flow), NEVER);
+        self.enter(Packet { flow: number, frames: 1, bytes: 0, sent: now, kind }, !receives, now);
+    }
+
+    /// A segment waited long enough for a second one.
+    pub(super) fn delayed_event(&mut self, flow: usize, now: u64) {
+        if self.flows[flow].receiver.owes() {
+            self.acknowledge(flow, now);
+        }
+    }
+
+    /// A read made room: a window that was nearly closed is announced anew.
+    pub(super) fn open_window(&mut self, flow: usize, now: u64) {
+        let of = &self.setup.flows[flow];
+        let state = &self.flows[flow];
+        let announced = state.announced.saturating_sub(state.receiver.expected);
+        let room = state.room_until(of.segment).saturating_sub(state.receiver.expected);
+        let all = of.receive_buffer / (of.segment + of.overhead).max(1);
+        // Silly windows are avoided (RFC 9293 section 3.8.6.2.2): as Linux does it, a window at most
+        // half open must have doubled.
+        if 2 * announced <= all && room >= (2 * announced).max(1) {
+            self.acknowledge(flow, now);
+        }
+    }
+
+    /// An acknowledgement reaches the sending end.
+    pub(super) fn acknowledged(&mut self, flow: usize, core: Option<usize>, kind: Kind, now: u64) {
+        let Kind::Acknowledgement { expected, room_until, hole } = kind else { return };
+        let state = &mut self.flows[flow];
+        if expected > state.sender.unacknowledged {
+            state.progress = now;
+        }
+        state.sender.acknowledged(expected, room_until, hole, now);
+        self.pump(flow, core, now);
+        self.unblock(flow, now);
+    }
+
+    /// A process that waited for room goes on where there is some.
+    fn unblock(&mut self, flow: usize, now: u64) {
+        let State::Writing(bytes) = self.processes[flow].state else { return };
+        if self.has_room(flow, bytes, now) {
+            self.wake(flow, None, now);
+        }
+    }
+}
