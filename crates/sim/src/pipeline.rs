@@ -10,12 +10,14 @@
 //! stage's slot and its server idle until one of its own slots is free: blocking after service.
 //!
 //! The three engines read the same description and draw the same random numbers, so they agree
-//! packet for packet wherever they apply.
+//! packet for packet wherever they apply. A fleet is many such chains at once, by events.
 
 pub mod closed_form;
 mod draws;
 pub mod events;
 pub mod exact;
+pub mod fleet;
+pub mod wheel;
 
 use bitpath_measure::Picos;
 use schemars::JsonSchema;
@@ -142,6 +144,8 @@ impl Stage {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::scenario::{Scenario, Subject};
 
@@ -173,6 +177,45 @@ pub(crate) mod tests {
         let interval = Picos::from_nanos_f64(1000.0 / load);
         let arrivals = Arrivals { interval, distribution: Distribution::Exponential };
         Pipeline { packets: 4_000_000, arrivals, stages: vec![service] }
+    }
+
+    fn any_stage() -> impl Strategy<Value = Stage> {
+        (
+            1..6_usize,
+            1..400_u64,
+            any::<bool>(),
+            any::<bool>(),
+            prop::option::of((1..9_u64, 1..900_u64)),
+        )
+            .prop_map(|(slots, service, random, blocks, exception)| Stage {
+                name: "stage".into(),
+                slots,
+                service: Picos(service),
+                distribution: if random {
+                    Distribution::Exponential
+                } else {
+                    Distribution::Constant
+                },
+                exception: exception
+                    .map(|(every, service)| Exception { every, service: Picos(service) }),
+                when_full: if blocks { WhenFull::Block } else { WhenFull::Drop },
+            })
+    }
+
+    /// Small pipelines in which queues fill, block and drop.
+    pub(crate) fn any_pipeline() -> impl Strategy<Value = Pipeline> {
+        (1..400_u64, 1..300_u64, any::<bool>(), prop::collection::vec(any_stage(), 1..6)).prop_map(
+            |(packets, interval, random, mut stages)| {
+                stages[0].when_full = WhenFull::Drop;
+                let distribution =
+                    if random { Distribution::Exponential } else { Distribution::Constant };
+                Pipeline {
+                    packets,
+                    arrivals: Arrivals { interval: Picos(interval), distribution },
+                    stages,
+                }
+            },
+        )
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use bitpath_measure::Picos;
 
-use super::draws::Draws;
+use super::draws::{Draws, Source};
 use super::{MAX_STAGES, Outcome, Pipeline, WhenFull};
 
 /// No event pending.
@@ -52,14 +52,14 @@ impl Engine {
             held: 0,
             blocked: false,
             when_full: stage.when_full,
-            draws: Draws::of_stage(stage, index, seed),
+            draws: Draws::new(Source::of_stage(stage, index), seed),
         };
         let stages: Vec<State> = pipeline.stages.iter().enumerate().map(state).collect();
         let mut next = [NEVER; MAX_STAGES + 1];
         next[stages.len()] = 0;
         Self {
             next,
-            gaps: Draws::of_arrivals(&pipeline.arrivals, seed),
+            gaps: Draws::new(Source::of_arrivals(&pipeline.arrivals), seed),
             packets_left: pipeline.packets,
             outcome: Outcome {
                 delivered: 0,
@@ -141,49 +141,10 @@ impl Engine {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Arrivals, Distribution, Pipeline, Stage, exact};
-    use super::*;
     use proptest::prelude::*;
 
-    fn any_stage() -> impl Strategy<Value = Stage> {
-        (
-            1..6_usize,
-            1..400_u64,
-            any::<bool>(),
-            any::<bool>(),
-            prop::option::of((1..9_u64, 1..900_u64)),
-        )
-            .prop_map(|(slots, service, random, blocks, exception)| Stage {
-                name: "stage".into(),
-                slots,
-                service: Picos(service),
-                distribution: if random {
-                    Distribution::Exponential
-                } else {
-                    Distribution::Constant
-                },
-                exception: exception.map(|(every, service)| super::super::Exception {
-                    every,
-                    service: Picos(service),
-                }),
-                when_full: if blocks { WhenFull::Block } else { WhenFull::Drop },
-            })
-    }
-
-    fn any_pipeline() -> impl Strategy<Value = Pipeline> {
-        (1..400_u64, 1..300_u64, any::<bool>(), prop::collection::vec(any_stage(), 1..6)).prop_map(
-            |(packets, interval, random, mut stages)| {
-                stages[0].when_full = WhenFull::Drop;
-                let distribution =
-                    if random { Distribution::Exponential } else { Distribution::Constant };
-                Pipeline {
-                    packets,
-                    arrivals: Arrivals { interval: Picos(interval), distribution },
-                    stages,
-                }
-            },
-        )
-    }
+    use super::super::{exact, tests::any_pipeline};
+    use super::*;
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]

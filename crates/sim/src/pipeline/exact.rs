@@ -9,175 +9,205 @@
 //! departure       D(k) = max(S(k) + s, D'(k-c'))   the second term where the next stage blocks
 //! ```
 //!
-//! Nothing later than k enters, so one pass in the order of arrivals is enough. Packets pass the
-//! stages a chunk at a time: each loop then has one ring and its few loads stay in the L1 cache.
+//! Nothing later than k enters, so one pass in the order of arrivals is enough. A stage takes a
+//! block of packets at a time, no longer than c', so that every D' that it needs is known: its
+//! loop then carries one number, the newest departure, and reads and writes straight on.
+//!
+//! ```text
+//! arrivals [ps] ──► enter: may drop ──► follow: may block ──► ... ──► departures [ps]
+//!                     ▲ services [ps], drawn a chunk ahead
+//! ```
 
 use bitpath_measure::Picos;
 
-use super::draws::Draws;
+use super::draws::{Draws, Source};
 use super::{Outcome, Pipeline, Stage, WhenFull};
 
-/// Packets that pass a stage at a time: 8 Ki times of 8 bytes fill a third of an L1 cache.
-const CHUNK: usize = 2048;
+/// Packets that pass a dropping stage at a time: the times of P3's three stages and their
+/// services, 4 KiB each, stay in the L1 cache.
+const CHUNK: usize = 512;
 
 /// Runs the pipeline to its end. `seed` moves only exponential times.
 #[must_use]
 pub fn run(pipeline: &Pipeline, seed: u64) -> Outcome {
     let mut segments = segments(&pipeline.stages, seed);
-    let mut gaps = Draws::of_arrivals(&pipeline.arrivals, seed);
+    let mut gaps = Draws::new(Source::of_arrivals(&pipeline.arrivals), seed);
     let mut outcome = Outcome {
         delivered: 0,
         drops: vec![0; pipeline.stages.len()],
         finished: Picos(0),
         departure_sum: 0,
     };
-    let (mut times, mut now, mut left) = (Vec::with_capacity(CHUNK), 0, pipeline.packets);
+    let (mut arrivals, mut now, mut left) = (Vec::with_capacity(CHUNK), 0, pipeline.packets);
     while left > 0 {
-        let count = left.min(CHUNK as u64);
-        times.clear();
-        for _ in 0..count {
-            times.push(now);
-            now += gaps.next();
-        }
+        let count = CHUNK.min(usize::try_from(left).unwrap_or(CHUNK));
+        now = arrive(&mut gaps, now, count, &mut arrivals);
+        let mut times = arrivals.as_slice();
         for segment in &mut segments {
-            let offered = times.len();
-            segment.pass(&mut times);
-            outcome.drops[segment.first_stage] += (offered - times.len()) as u64;
+            let (offered, stage) = (times.len(), segment.first_stage);
+            times = segment.pass(times);
+            outcome.drops[stage] += (offered - times.len()) as u64;
         }
         outcome.delivered += times.len() as u64;
         outcome.departure_sum =
             times.iter().fold(outcome.departure_sum, |sum, time| sum.wrapping_add(*time));
         outcome.finished = times.last().map_or(outcome.finished, |time| Picos(*time));
-        left -= count;
+        left -= count as u64;
     }
     outcome
+}
+
+/// The next `count` arrivals, the first of them `now`; returns the one after them [ps].
+fn arrive(gaps: &mut Draws, mut now: u64, count: usize, arrivals: &mut Vec<u64>) -> u64 {
+    arrivals.clear();
+    gaps.append_to(arrivals, count);
+    for time in arrivals {
+        let gap = *time;
+        *time = now;
+        now += gap;
+    }
+    now
 }
 
 /// A stage that drops, with the stages behind it that block.
 struct Segment {
     first_stage: usize,
-    entry: Lane,
-    blocking: Vec<Lane>,
-    services: Vec<u64>,
+    stages: Vec<Lane>,
+    /// Packets in a block: the least number of slots of a stage that blocks.
+    block: usize,
 }
 
-/// The state of one stage: departure times of the last `slots` packets, and the newest.
+/// The state of one stage.
 struct Lane {
+    slots: usize,
     draws: Draws,
-    ring: Vec<u64>,
-    position: usize,
-    last: u64,
+    /// Service times drawn ahead, for the packets that come next.
+    services: Vec<u64>,
+    /// How many of them are used up.
+    served: usize,
+    /// Departure times in order, the last `slots` of them and more; zeros before the first.
+    departures: Vec<u64>,
+    /// Where the next one goes.
+    end: usize,
 }
 
 fn segments(stages: &[Stage], seed: u64) -> Vec<Segment> {
     let mut segments: Vec<Segment> = Vec::new();
     for (index, stage) in stages.iter().enumerate() {
-        let draws = Draws::of_stage(stage, index, seed);
-        let lane = Lane { draws, ring: vec![0; stage.slots], position: 0, last: 0 };
+        let lane = Lane::new(stage, Draws::new(Source::of_stage(stage, index), seed));
         match segments.last_mut() {
-            Some(segment) if stage.when_full == WhenFull::Block => segment.blocking.push(lane),
-            _ => segments.push(Segment {
-                first_stage: index,
-                entry: lane,
-                blocking: Vec::new(),
-                services: Vec::new(),
-            }),
+            Some(segment) if stage.when_full == WhenFull::Block => {
+                segment.block = segment.block.min(stage.slots);
+                segment.stages.push(lane);
+            }
+            _ => segments.push(Segment { first_stage: index, stages: vec![lane], block: CHUNK }),
         }
     }
     segments
 }
 
 impl Segment {
-    /// Turns arrival times into the departure times of those that were accepted.
-    fn pass(&mut self, times: &mut Vec<u64>) {
-        let kept = match self.blocking.as_mut_slice() {
-            [] => self.entry.pass_alone(times),
-            [next] => self.entry.pass_before_one(next, &mut self.services, times),
-            chain => self.entry.pass_before_chain(chain, times),
+    /// Departure times of those of these arrivals that are accepted.
+    fn pass(&mut self, arrivals: &[u64]) -> &[u64] {
+        for lane in &mut self.stages {
+            lane.make_room(arrivals.len());
+        }
+        let last = self.stages.len() - 1;
+        let before = self.stages[last].end;
+        for block in arrivals.chunks(self.block) {
+            self.pass_block(block);
+        }
+        let last = &self.stages[last];
+        &last.departures[before..last.end]
+    }
+
+    fn pass_block(&mut self, arrivals: &[u64]) {
+        let (entry, behind) = self.stages.split_at_mut(1);
+        let accepted = match behind.first() {
+            None => entry[0].enter(arrivals, |_| 0),
+            Some(next) => {
+                let free = next.slots_free(arrivals.len());
+                entry[0].enter(arrivals, |packet| free[packet])
+            }
         };
-        times.truncate(kept);
+        for stage in 1..self.stages.len() {
+            let (before, rest) = self.stages.split_at_mut(stage);
+            let (lane, behind) = rest.split_at_mut(1);
+            let times = before[stage - 1].newest(accepted);
+            match behind.first() {
+                None => lane[0].follow(times, |_| 0),
+                Some(next) => {
+                    let free = next.slots_free(accepted);
+                    lane[0].follow(times, |packet| free[packet]);
+                }
+            }
+        }
     }
 }
 
 impl Lane {
-    /// When the slot that the next packet needs is free [ps].
+    fn new(stage: &Stage, draws: Draws) -> Self {
+        // Twice the slots: the last ones are moved to the front at most once a packet.
+        let departures = vec![0; 2 * stage.slots + CHUNK];
+        let services = Vec::with_capacity(CHUNK);
+        Self { slots: stage.slots, draws, services, served: 0, departures, end: stage.slots }
+    }
+
+    /// Makes room for the departures of `count` packets, and draws their services.
+    fn make_room(&mut self, count: usize) {
+        if self.end + count > self.departures.len() {
+            self.departures.copy_within(self.end - self.slots..self.end, 0);
+            self.end = self.slots;
+        }
+        self.services.drain(..self.served);
+        self.served = 0;
+        let missing = count.saturating_sub(self.services.len());
+        self.draws.append_to(&mut self.services, missing);
+    }
+
+    /// When the slots that the next `count` packets need are free [ps].
+    fn slots_free(&self, count: usize) -> &[u64] {
+        &self.departures[self.end - self.slots..][..count]
+    }
+
+    /// The last `count` departures [ps].
+    fn newest(&self, count: usize) -> &[u64] {
+        &self.departures[self.end - count..self.end]
+    }
+
+    /// Serves the packets that find a slot; returns how many. `next_free` is when the next stage
+    /// has a slot for each of them [ps].
     #[inline]
-    fn slot_free(&self) -> u64 {
-        self.ring[self.position]
+    fn enter(&mut self, arrivals: &[u64], next_free: impl Fn(usize) -> u64) -> usize {
+        let slots = self.slots;
+        let times = &mut self.departures[self.end - slots..self.end + arrivals.len()];
+        let services = &self.services[self.served..][..arrivals.len()];
+        let (mut accepted, mut last) = (0, times[slots - 1]);
+        for &arrival in arrivals {
+            if times[accepted] <= arrival {
+                let done = arrival.max(last) + services[accepted];
+                last = done.max(next_free(accepted));
+                times[accepted + slots] = last;
+                accepted += 1;
+            }
+        }
+        self.end += accepted;
+        self.served += accepted;
+        accepted
     }
 
+    /// Serves packets that all have a slot.
     #[inline]
-    fn depart(&mut self, time: u64) {
-        self.last = time;
-        self.ring[self.position] = time;
-        self.position += 1;
-        if self.position == self.ring.len() {
-            self.position = 0;
+    fn follow(&mut self, arrivals: &[u64], next_free: impl Fn(usize) -> u64) {
+        let services = &self.services[self.served..][..arrivals.len()];
+        let (before, after) = self.departures.split_at_mut(self.end);
+        let mut last = before[self.end - 1];
+        for (packet, (arrival, service)) in arrivals.iter().zip(services).enumerate() {
+            let done = last.max(*arrival) + service;
+            last = done.max(next_free(packet));
+            after[packet] = last;
         }
-    }
-
-    fn pass_alone(&mut self, times: &mut [u64]) -> usize {
-        let mut kept = 0;
-        for index in 0..times.len() {
-            let arrival = times[index];
-            if self.slot_free() <= arrival {
-                let departure = arrival.max(self.last) + self.draws.next();
-                self.depart(departure);
-                times[kept] = departure;
-                kept += 1;
-            }
-        }
-        kept
-    }
-
-    /// As [`Self::pass_before_chain`] with one blocking stage, whose service times are drawn a
-    /// chunk ahead: unused ones are kept for the next chunk.
-    fn pass_before_one(
-        &mut self,
-        next: &mut Self,
-        services: &mut Vec<u64>,
-        times: &mut [u64],
-    ) -> usize {
-        while services.len() < times.len() {
-            services.push(next.draws.next());
-        }
-        let mut kept = 0;
-        for index in 0..times.len() {
-            let arrival = times[index];
-            if self.slot_free() <= arrival {
-                let done = arrival.max(self.last) + self.draws.next();
-                let moved = done.max(next.slot_free());
-                self.depart(moved);
-                let departure = moved.max(next.last) + services[kept];
-                next.depart(departure);
-                times[kept] = departure;
-                kept += 1;
-            }
-        }
-        services.drain(..kept);
-        kept
-    }
-
-    fn pass_before_chain(&mut self, chain: &mut [Self], times: &mut [u64]) -> usize {
-        let mut kept = 0;
-        for index in 0..times.len() {
-            let arrival = times[index];
-            if self.slot_free() > arrival {
-                continue;
-            }
-            let mut done = arrival.max(self.last) + self.draws.next();
-            let mut moved = done.max(chain[0].slot_free());
-            self.depart(moved);
-            for stage in 0..chain.len() {
-                let (before, after) = chain.split_at_mut(stage + 1);
-                let lane = &mut before[stage];
-                done = moved.max(lane.last) + lane.draws.next();
-                moved = after.first().map_or(done, |next| done.max(next.slot_free()));
-                lane.depart(moved);
-            }
-            times[kept] = moved;
-            kept += 1;
-        }
-        kept
+        self.end += arrivals.len();
+        self.served += arrivals.len();
     }
 }
