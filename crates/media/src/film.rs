@@ -86,10 +86,15 @@ pub struct Film {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct WrittenFilm {
+    /// Name of the clip.
     name: String,
+    /// Frames a second, where the frames are written one by one.
     rate: Option<FrameRate>,
+    /// The frames in decode order, or `gop` and `length` instead.
     frames: Option<Vec<Frame>>,
+    /// A group of pictures that is repeated.
     gop: Option<GopModel>,
+    /// Frames that it is repeated to [frames].
     length: Option<usize>,
 }
 

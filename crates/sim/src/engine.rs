@@ -1,12 +1,18 @@
 //! The choice of engine, and the record of a simulation.
 
+mod replication;
+
+pub use replication::{Plan, Precision, replicate};
+pub(crate) use replication::{method, sample};
+
 use std::str::FromStr;
 
-use bitpath_measure::run::{Document, Figure, Run};
+use bitpath_measure::run::{Document, Event, Figure, Run, Timeline};
 use bitpath_measure::series::labels;
 use bitpath_measure::{Estimate, Method, Unit};
 
 use crate::host::HostScenario;
+use crate::machine::{self, MachineError, MachineScenario};
 use crate::path;
 use crate::pipeline::{Pipeline, closed_form, events, exact};
 use crate::scenario::{Scenario, Subject};
@@ -55,6 +61,33 @@ pub enum EngineError {
         "the exact recursion does not apply to a job on a host: waking the receiver slows the sender, and socket memory comes back in parts; use --engine events"
     )]
     FeedsBack,
+    /// Cores, timers and windows of a machine feed back all the time.
+    #[error(
+        "the engine {0} does not apply to a machine: its cores and windows feed back; use --engine events"
+    )]
+    OnlyEvents(&'static str),
+    /// Values that do not go together.
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+    /// Nothing happens any more, and a process is not done.
+    #[error("deadlock: the process of flow {flow} {waits}, and nothing is left that could end it")]
+    Deadlock {
+        /// The flow.
+        flow: String,
+        /// What it waits for.
+        waits: String,
+    },
+}
+
+/// What one run of an engine gives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Findings {
+    /// Its numbers, each labelled with the engine.
+    pub figures: Vec<Figure>,
+    /// Its courses over time.
+    pub timelines: Vec<Timeline>,
+    /// Drops and stalls, one by one.
+    pub events: Vec<Event>,
 }
 
 /// Simulates a scenario and returns the record. The engine is the fastest that applies, or the
@@ -69,52 +102,82 @@ pub fn simulate(
     text: &str,
     wanted: Option<Engine>,
 ) -> Result<Run, EngineError> {
-    let mut run = Run::begin("simulate", "simulation", "", scenario.seed);
-    run.documents.push(Document { name: "scenario.toml".into(), text: text.into() });
-    match &scenario.subject {
-        Subject::Pipeline(pipeline) => {
-            pipeline_run(&mut run, pipeline, scenario.seed, wanted.unwrap_or(Engine::Exact));
-        }
-        Subject::Host(host) => host_run(&mut run, host, wanted.unwrap_or(Engine::Events))?,
-    }
+    let mut run = begin("simulate", scenario, text);
+    let Findings { figures, timelines, events } = find(scenario, scenario.seed, wanted)?;
+    (run.figures, run.timelines, run.events) = (figures, timelines, events);
     run.complete = true;
     Ok(run)
 }
 
-/// Adds one figure of an engine.
-fn figure(run: &mut Run, engine: Engine, name: &str, unit: Unit, value: f64) {
-    let estimate = Estimate { method: Method::Simulated, ..Estimate::single(value) };
-    let labels = labels([("engine", engine.name())]);
-    run.figures.push(Figure { name: name.into(), labels, unit, estimate });
+/// Runs a scenario with this seed instead of its own.
+///
+/// # Errors
+/// When the engine that is asked for does not apply.
+pub fn find(
+    scenario: &Scenario,
+    seed: u64,
+    wanted: Option<Engine>,
+) -> Result<Findings, EngineError> {
+    match &scenario.subject {
+        Subject::Pipeline(pipeline) => {
+            let figures = pipeline_figures(pipeline, seed, wanted.unwrap_or(Engine::Exact));
+            Ok(Findings { figures, timelines: Vec::new(), events: Vec::new() })
+        }
+        Subject::Machine(scenario) => machine_findings(scenario, seed, wanted),
+        Subject::Host(host) => host_findings(host, wanted.unwrap_or(Engine::Events)),
+    }
 }
 
-fn pipeline_run(run: &mut Run, pipeline: &Pipeline, seed: u64, engine: Engine) {
+/// The record of a simulation that begins.
+fn begin(tool: &str, scenario: &Scenario, text: &str) -> Run {
+    let mut run = Run::begin(tool, "simulation", "", scenario.seed);
+    run.documents.push(Document { name: "scenario.toml".into(), text: text.into() });
+    run
+}
+
+/// One figure of an engine.
+fn figure(engine: Engine, name: &str, unit: Unit, value: f64) -> Figure {
+    let estimate = Estimate { method: Method::Simulated, ..Estimate::single(value) };
+    Figure { name: name.into(), labels: labels([("engine", engine.name())]), unit, estimate }
+}
+
+fn pipeline_figures(pipeline: &Pipeline, seed: u64, engine: Engine) -> Vec<Figure> {
+    let figure = |name: &str, unit, value| figure(engine, name, unit, value);
     let outcome = match engine {
         Engine::ClosedForm => {
             let bound = closed_form::bound(pipeline);
             let name = format!("throughput.bound.{}", bound.binding);
-            return figure(run, engine, &name, Unit::PacketsPerSecond, bound.packets_per_second);
+            return vec![figure(&name, Unit::PacketsPerSecond, bound.packets_per_second)];
         }
         Engine::Exact => exact::run(pipeline, seed),
         Engine::Events => events::run(pipeline, seed),
     };
-    figure(run, engine, "offered", Unit::Packets, pipeline.packets as f64);
-    figure(run, engine, "delivered", Unit::Packets, outcome.delivered as f64);
+    let offered = pipeline.packets as f64;
+    let mut figures = vec![
+        figure("offered", Unit::Packets, offered),
+        figure("delivered", Unit::Packets, outcome.delivered as f64),
+    ];
     for (stage, drops) in pipeline.stages.iter().zip(&outcome.drops) {
-        figure(run, engine, &format!("dropped.{}", stage.name), Unit::Packets, *drops as f64);
+        figures.push(figure(&format!("dropped.{}", stage.name), Unit::Packets, *drops as f64));
     }
-    figure(run, engine, "throughput", Unit::PacketsPerSecond, outcome.throughput());
-    figure(run, engine, "finished", Unit::Seconds, outcome.finished.as_secs_f64());
+    let dropped: u64 = outcome.drops.iter().sum();
+    figures.extend([
+        figure("loss", Unit::Ratio, dropped as f64 / offered),
+        figure("throughput", Unit::PacketsPerSecond, outcome.throughput()),
+        figure("finished", Unit::Seconds, outcome.finished.as_secs_f64()),
+    ]);
+    figures
 }
 
-fn host_run(run: &mut Run, scenario: &HostScenario, engine: Engine) -> Result<(), EngineError> {
+fn host_findings(scenario: &HostScenario, engine: Engine) -> Result<Findings, EngineError> {
+    let figure = |name: &str, unit, value| figure(engine, name, unit, value);
     match engine {
         Engine::Exact => return Err(EngineError::FeedsBack),
         Engine::ClosedForm => {
             let bound = path::bound(scenario);
             let name = format!("throughput.bound.{}", bound.binding);
-            figure(run, engine, &name, Unit::BitsPerSecond, bound.bits_per_second);
-            return Ok(());
+            let figures = vec![figure(&name, Unit::BitsPerSecond, bound.bits_per_second)];
+            return Ok(Findings { figures, timelines: Vec::new(), events: Vec::new() });
         }
         Engine::Events => {}
     }
@@ -126,25 +189,47 @@ fn host_run(run: &mut Run, scenario: &HostScenario, engine: Engine) -> Result<()
         ("dropped.nic_ring", outcome.drops.nic_ring),
         ("dropped.kernel_buffer", outcome.drops.kernel_buffer),
     ];
-    for (name, count) in counts {
-        figure(run, engine, name, Unit::Packets, count as f64);
-    }
+    let counts = counts.map(|(name, count)| figure(name, Unit::Packets, count as f64));
     let frames = outcome.frames;
     let quality = [
-        ("on_time", frames.on_time),
-        ("late", frames.late),
-        ("lost", frames.lost),
-        ("broken", frames.broken),
+        ("frames.on_time", frames.on_time),
+        ("frames.late", frames.late),
+        ("frames.lost", frames.lost),
+        ("frames.broken", frames.broken),
     ];
-    for (name, count) in quality.into_iter().filter(|_| frames.frames() > 0) {
-        figure(run, engine, &format!("frames.{name}"), Unit::Frames, count as f64);
+    let quality = quality.into_iter().filter(|_| frames.frames() > 0);
+    let quality = quality.map(|(name, count)| figure(name, Unit::Frames, count as f64));
+    let rates = [
+        figure("loss", Unit::Ratio, outcome.loss()),
+        figure("throughput", Unit::BitsPerSecond, outcome.throughput()),
+        figure("goodput", Unit::BitsPerSecond, outcome.goodput()),
+        figure("sender.load", Unit::Cores, outcome.sender_load()),
+        figure("receiver.load", Unit::Cores, outcome.receiver_load()),
+    ];
+    let figures = counts.into_iter().chain(quality).chain(rates).collect();
+    let timelines = outcome.timelines(&scenario.job.name, scenario.job.receive_buffer.0);
+    Ok(Findings { figures, timelines, events: Vec::new() })
+}
+
+fn machine_findings(
+    scenario: &MachineScenario,
+    seed: u64,
+    wanted: Option<Engine>,
+) -> Result<Findings, EngineError> {
+    if let Some(other) = wanted.filter(|engine| *engine != Engine::Events) {
+        return Err(EngineError::OnlyEvents(other.name()));
     }
-    figure(run, engine, "throughput", Unit::BitsPerSecond, outcome.throughput());
-    figure(run, engine, "goodput", Unit::BitsPerSecond, outcome.goodput());
-    figure(run, engine, "sender.load", Unit::Cores, outcome.sender_load());
-    figure(run, engine, "receiver.load", Unit::Cores, outcome.receiver_load());
-    run.timelines = outcome.timelines(&scenario.job.name, scenario.job.receive_buffer.0);
-    Ok(())
+    let machine = &scenario.machine;
+    let outcome = machine::run(machine, scenario.interval, seed)?;
+    if let Some((flow, waits)) = &outcome.stuck {
+        let name = machine.flow_name(*flow).to_owned();
+        return Err(EngineError::Deadlock { flow: name, waits: waits.clone() });
+    }
+    Ok(Findings {
+        figures: machine::figures(machine, &outcome),
+        timelines: machine::timelines(machine, &outcome),
+        events: machine::events(&outcome),
+    })
 }
 
 #[cfg(test)]

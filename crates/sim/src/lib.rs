@@ -4,8 +4,10 @@
 
 pub mod answer;
 mod bounds;
+pub mod compare;
 pub mod engine;
 mod gauge;
+pub mod hardware;
 pub mod host;
 pub mod job;
 pub mod link;
@@ -13,4 +15,5 @@ pub mod machine;
 pub mod path;
 pub mod pipeline;
 pub mod profile;
+pub mod published;
 pub mod scenario;

@@ -35,11 +35,14 @@ mod wire;
 pub use assemble::{MachineError, run};
 pub use core::Busy;
 pub use description::{
-    Arrivals, Bus, CopyPath, Cpu, Direction, Flow, Line, Machine, Memory, Nic, Stack, Task, Timer,
+    Arrivals, Bus, CopyPath, Cpu, Direction, Flow, Line, Machine, MachineScenario, Memory, Nic,
+    Stack, Task, Timer,
 };
 pub use outcome::{Cause, FlowOutcome, Incident, Outcome, Trouble};
-pub use record::record;
+pub use record::{events, figures, timelines};
 pub use watch::{Look, Next, watch};
 
+#[cfg(test)]
+mod properties;
 #[cfg(test)]
 mod tests;

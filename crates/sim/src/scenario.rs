@@ -1,18 +1,27 @@
 //! A scenario file: one experiment, read from TOML with the place of every mistake.
 //!
-//! It holds either a `[pipeline]` (stages in their purest form) or a `[host]` with a `[job]` and,
-//! where it limits, a `[link]`.
+//! It holds a `[pipeline]` (stages in their purest form), a `[machine]` (a host that faces a
+//! network), or a `[host]` with a `[job]` and, where it limits, a `[link]` (two processes of one host).
+
+mod keys;
+mod overrides;
+mod reference;
+
+pub use overrides::{Draft, Setting, SettingError};
+pub use reference::{page as reference, schema};
 
 use std::ops::Range;
 
 use bitpath_measure::Picos;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use toml::Spanned;
+use toml::{Spanned, Table};
 
 use crate::host::HostScenario;
 use crate::job::Job;
 use crate::link::Link;
-use crate::pipeline::Pipeline;
+use crate::machine::{Machine, MachineScenario};
+use crate::pipeline::{Distribution, Pipeline};
 use crate::profile::HostProfile;
 
 /// One experiment.
@@ -33,6 +42,8 @@ pub enum Subject {
     Pipeline(Pipeline),
     /// A job on a host.
     Host(Box<HostScenario>),
+    /// A host that faces a network.
+    Machine(Box<MachineScenario>),
 }
 
 /// Why a text is no scenario.
@@ -45,22 +56,34 @@ pub struct ScenarioError {
     pub span: Option<Range<usize>>,
 }
 
-/// The file as written.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// One experiment: a pipeline, a machine, or a job on a host.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct File {
+    /// What the scenario shows.
     #[serde(default)]
     title: String,
+    /// Seed of everything random.
     #[serde(default)]
     seed: u64,
-    #[serde(default)]
+    /// Length of an interval of the courses over time; one second where it is not given [ps].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     interval: Option<Picos>,
+    /// A chain of stages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pipeline: Option<Pipeline>,
+    /// A host that faces a network.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Machine>")]
+    machine: Option<Spanned<Machine>>,
+    /// A host whose two processes talk to each other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     host: Option<HostProfile>,
+    /// What the two processes do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Job>")]
     job: Option<Spanned<Job>>,
+    /// What lies between them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     link: Option<Link>,
 }
@@ -75,20 +98,28 @@ impl Scenario {
             message: error.message().to_owned(),
             span: error.span(),
         })?;
-        let File { title, seed, interval, pipeline, host, job, link } = file;
-        let subject = match (pipeline, host, job) {
-            (Some(pipeline), None, None) if link.is_none() => Subject::Pipeline(pipeline),
-            (None, Some(host), Some(job)) => {
+        let File { title, seed, interval, pipeline, machine, host, job, link } = file;
+        let interval = interval.filter(|interval| interval.0 > 0).unwrap_or(Picos::SECOND);
+        let subject = match (pipeline, machine, host, job) {
+            (Some(pipeline), None, None, None) if link.is_none() => Subject::Pipeline(pipeline),
+            (None, Some(machine), None, None) if link.is_none() => {
+                let span = Some(machine.span());
+                let machine = machine.into_inner();
+                machine
+                    .check()
+                    .map_err(|error| ScenarioError { message: error.to_string(), span })?;
+                Subject::Machine(Box::new(MachineScenario { machine, interval }))
+            }
+            (None, None, Some(host), Some(job)) => {
                 let span = Some(job.span());
                 let job = job.into_inner();
                 job.check().map_err(|error| ScenarioError { message: error.to_string(), span })?;
                 let link = link.unwrap_or_default();
-                let interval = interval.filter(|interval| interval.0 > 0).unwrap_or(Picos::SECOND);
                 Subject::Host(Box::new(HostScenario { host, job, link, interval }))
             }
             _ => {
                 return Err(general(
-                    "a scenario has either a [pipeline], or a [host] and a [job] and perhaps a [link]",
+                    "a scenario has either a [pipeline], or a [machine], or a [host] and a [job] and perhaps a [link]",
                 ));
             }
         };
@@ -100,17 +131,48 @@ impl Scenario {
     /// # Errors
     /// When a value cannot be written as TOML.
     pub fn write(&self) -> Result<String, ScenarioError> {
+        toml::to_string(&self.file()).map_err(|error| general(&error.to_string()))
+    }
+
+    /// Every dotted key with its value as text, defaults included: what a setting may name, and what two
+    /// scenarios are compared by.
+    #[must_use]
+    pub fn keys(&self) -> Vec<(String, String)> {
+        Table::try_from(self.file()).map_or_else(|_| Vec::new(), |table| keys::flattened(&table))
+    }
+
+    /// Whether another seed can give another result.
+    #[must_use]
+    pub fn is_random(&self) -> bool {
+        match &self.subject {
+            Subject::Pipeline(pipeline) => {
+                let services = pipeline.stages.iter().map(|stage| stage.distribution);
+                let mut all = services.chain([pipeline.arrivals.distribution]);
+                all.any(|distribution| distribution == Distribution::Exponential)
+            }
+            Subject::Host(_) => false,
+            Subject::Machine(scenario) => scenario.machine.is_random(),
+        }
+    }
+
+    /// The file that this scenario is read from.
+    fn file(&self) -> File {
         let mut file = File {
             title: self.title.clone(),
             seed: self.seed,
             interval: None,
             pipeline: None,
+            machine: None,
             host: None,
             job: None,
             link: None,
         };
         match &self.subject {
             Subject::Pipeline(pipeline) => file.pipeline = Some(pipeline.clone()),
+            Subject::Machine(scenario) => {
+                file.interval = Some(scenario.interval);
+                file.machine = Some(Spanned::new(0..0, scenario.machine.clone()));
+            }
             Subject::Host(scenario) => {
                 file.interval = Some(scenario.interval);
                 file.host = Some(scenario.host.clone());
@@ -118,7 +180,7 @@ impl Scenario {
                 file.link = Some(scenario.link.clone());
             }
         }
-        toml::to_string(&file).map_err(|error| general(&error.to_string()))
+        file
     }
 }
 

@@ -14,17 +14,17 @@ use std::cmp::Ordering;
 use bitpath_measure::run::Elasticity;
 use bitpath_measure::{Estimate, Method};
 
-use super::{Parameter, worth};
+use super::{Parameter, Worth, worth};
 use crate::host::HostScenario;
 
 /// Factors by which a parameter is improved.
 const FACTORS: [f64; 4] = [1.25, 1.5, 2.0, 4.0];
 
-/// Throughput below which a ratio says nothing [b/s]: a bit a second.
+/// Throughput below which a ratio says nothing [b/s or packets/s]: one a second.
 const NO_THROUGHPUT: f64 = 1.0;
 
 /// Elasticity below which nothing limits but the job itself [ratio].
-const NEGLIGIBLE: f64 = 0.05;
+pub(super) const NEGLIGIBLE: f64 = 0.05;
 
 /// Elasticities of one scenario.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,11 +38,12 @@ pub struct Bottleneck {
 /// Finds what limits the scenario.
 #[must_use]
 pub fn find(scenario: &HostScenario) -> Bottleneck {
-    let (throughput, loss) = worth(scenario);
+    let before = worth(scenario);
     let mut found: Vec<(Parameter, Elasticity)> = Parameter::ALL
         .into_iter()
         .filter_map(|parameter| {
-            Some((parameter, elasticity(scenario, parameter, throughput, loss)?))
+            let improved = |factor| Some(worth(&parameter.improved(scenario, factor)?));
+            Some((parameter, elasticity(parameter.name(), before, improved)?))
         })
         .collect();
     found.sort_by(|a, b| b.1.throughput.value.total_cmp(&a.1.throughput.value));
@@ -57,22 +58,23 @@ pub fn find(scenario: &HostScenario) -> Bottleneck {
     }
 }
 
-fn elasticity(
-    scenario: &HostScenario,
-    parameter: Parameter,
-    throughput: f64,
-    loss: f64,
+/// The elasticity to one parameter; `improved` says what a scenario with so many times as much of
+/// it is worth, or nothing where it has no such parameter.
+pub(super) fn elasticity(
+    parameter: &str,
+    before: Worth,
+    improved: impl Fn(f64) -> Option<Worth>,
 ) -> Option<Elasticity> {
     let mut of_throughput = Vec::new();
     let mut of_loss = Vec::new();
     for factor in FACTORS {
-        let (better, lost) = worth(&parameter.improved(scenario, factor)?);
-        let ratio = better.max(NO_THROUGHPUT) / throughput.max(NO_THROUGHPUT);
+        let better = improved(factor)?;
+        let ratio = better.throughput.max(NO_THROUGHPUT) / before.throughput.max(NO_THROUGHPUT);
         of_throughput.push(ratio.ln() / factor.ln());
-        of_loss.push((lost - loss) / factor.ln());
+        of_loss.push((better.loss - before.loss) / factor.ln());
     }
     Some(Elasticity {
-        parameter: parameter.name().into(),
+        parameter: parameter.into(),
         throughput: ranged(second(&of_throughput, |a, b| b.total_cmp(a)), &of_throughput),
         loss: ranged(second(&of_loss, f64::total_cmp), &of_loss),
     })

@@ -146,10 +146,8 @@ impl Remedy {
 /// whoever has the host to fill in.
 #[must_use]
 pub fn rank(scenario: &HostScenario) -> Vec<(Remedy, Ranked)> {
-    let (before, _) = worth(scenario);
-    let gain = |remedy: Remedy| {
-        remedy.applied(scenario).map(|changed| worth(&changed).0.max(1.0) / before.max(1.0))
-    };
+    let before = worth(scenario);
+    let gain = |remedy: Remedy| Some(worth(&remedy.applied(scenario)?).gain_over(before));
     let mut ranked: Vec<(Remedy, Ranked)> = Remedy::ALL
         .into_iter()
         .filter_map(|remedy| Some((remedy, ranked(remedy, gain(remedy)?))))

@@ -52,6 +52,16 @@ pub enum MachineError {
         /// Descriptors of the ring.
         ring: usize,
     },
+    /// A queue that one packet overfills.
+    #[error("flow {flow}: a packet of {packet} on the line never fits its queue of {queue}")]
+    Queue {
+        /// The flow.
+        flow: String,
+        /// One message with its headers.
+        packet: ByteCount,
+        /// The queue before the line.
+        queue: ByteCount,
+    },
     /// Operations without one that takes time.
     #[error(
         "flow {flow}: its operations never let time pass; one must read, write, process or sleep"
@@ -142,6 +152,15 @@ fn check(machine: &Machine, flow: &Flow) -> Result<(), MachineError> {
         if frames > machine.nic.ring as u64 {
             return Err(MachineError::Ring { flow: name, frames, ring: machine.nic.ring });
         }
+    }
+    let packet = match flow.transport {
+        Transport::Udp => flow.message.0,
+        Transport::Tcp => machine.line.segment.0,
+    };
+    let frames = packet.div_ceil(machine.line.segment.0);
+    let packet = ByteCount(packet + frames * machine.line.headers.0);
+    if packet > machine.line.queue {
+        return Err(MachineError::Queue { flow: name, packet, queue: machine.line.queue });
     }
     check_operations(flow)
 }

@@ -33,6 +33,31 @@ pub struct Machine {
     pub flows: Vec<Flow>,
 }
 
+/// One experiment with a machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MachineScenario {
+    /// The machine.
+    pub machine: Machine,
+    /// Length of the intervals of the courses over time [ps].
+    pub interval: Picos,
+}
+
+impl Machine {
+    /// The name of the so-many-th flow.
+    #[must_use]
+    pub fn flow_name(&self, index: usize) -> &str {
+        let mut names =
+            self.flows.iter().flat_map(|flow| std::iter::repeat_n(flow.name.as_str(), flow.count));
+        names.nth(index).unwrap_or_default()
+    }
+
+    /// Whether another seed can give another result.
+    #[must_use]
+    pub fn is_random(&self) -> bool {
+        self.line.loss > 0.0 || self.flows.iter().any(|flow| flow.arrivals != Arrivals::Constant)
+    }
+}
+
 /// The cores and what the kernel spends on sharing them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

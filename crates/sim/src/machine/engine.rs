@@ -8,6 +8,8 @@
 //! Events at one instant are taken cores first and sources last, so that room made at an instant
 //! is there for whoever arrives at it.
 
+use std::collections::VecDeque;
+
 use bitpath_measure::Picos;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -111,6 +113,8 @@ pub(super) struct Machine<'a> {
     pub(super) outward: Wire,
     pub(super) flows: Vec<FlowState<'a>>,
     pub(super) processes: Vec<Process>,
+    /// Processes that wait for room for a datagram, the first first.
+    pub(super) writers: VecDeque<usize>,
     pub(super) journal: Journal,
 }
 
@@ -150,6 +154,7 @@ impl<'a> Machine<'a> {
             outward: Wire::new(setup.outward.clone(), chance(1)),
             flows: flows.collect(),
             processes: processes.collect(),
+            writers: VecDeque::new(),
             journal: Journal::new(&setup),
             setup,
         }
@@ -221,9 +226,13 @@ impl<'a> Machine<'a> {
             .zip(&self.processes)
             .map(|(flow, process)| flow.outcome(process.program.quality()))
             .collect();
-        let stuck = self.processes.iter().position(|process| {
-            matches!(process.state, State::Writing(_)) || process.state == State::Runnable
-        });
+        let waits = |process: &Process| match process.state {
+            State::Writing(bytes) => Some(format!("waits for room for a write of {bytes} B")),
+            State::Runnable => Some("takes step after step without letting time pass".into()),
+            State::Reading(_) | State::Sleeping | State::Stopped => None,
+        };
+        let stuck = self.processes.iter().map(waits).enumerate();
+        let stuck = stuck.filter_map(|(flow, waits)| Some((flow, waits?))).next();
         self.journal.finish(flows, &self.cores, stuck)
     }
 

@@ -61,9 +61,9 @@ impl<'a> FlowState<'a> {
         self.announced.max(self.receiver.expected + room)
     }
 
-    /// Bytes that wait in the send buffer or for their acknowledgement [B].
+    /// Bytes of whole segments that wait in the send buffer or for their acknowledgement [B].
     pub(super) fn unacknowledged_bytes(&self, segment: u64) -> u64 {
-        self.written.saturating_sub(self.sender.unacknowledged * segment)
+        self.available.saturating_sub(self.sender.unacknowledged) * segment
     }
 
     /// The peer's window is closed. Whether that is news.

@@ -65,7 +65,7 @@ impl Journal {
         self,
         flows: Vec<FlowOutcome>,
         cores: &[Core],
-        stuck: Option<usize>,
+        stuck: Option<(usize, String)>,
     ) -> Outcome {
         let end = self.last_work.max(1);
         Outcome {

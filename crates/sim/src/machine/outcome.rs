@@ -117,8 +117,9 @@ pub struct Outcome {
     pub user_buffer: Course,
     /// Cores at work.
     pub load: Course,
-    /// A process that could go on but never did: it waits for what cannot come [flow].
-    pub stuck: Option<usize>,
+    /// A process that is not done though nothing is left that could happen: its flow, and what it
+    /// waits for.
+    pub stuck: Option<(usize, String)>,
 }
 
 impl Outcome {

@@ -2,33 +2,47 @@
 
 use std::collections::BTreeMap;
 
-use bitpath_measure::run::{Event, Figure, Run, Timeline};
+use bitpath_measure::run::{Event, Figure, Timeline};
 use bitpath_measure::series::labels;
 use bitpath_measure::{Estimate, Labels, Method, Unit};
 
 use super::description::Machine;
 use super::outcome::{Cause, FlowOutcome, Incident, Outcome, Trouble};
+use crate::engine::Engine;
 use crate::gauge::Course;
 
-/// Adds everything that a machine's outcome says to the record.
-pub fn record(run: &mut Run, machine: &Machine, outcome: &Outcome) {
-    let mut figure = |name: &str, labels: Labels, unit, value| {
+/// Everything that a machine's outcome says in numbers.
+#[must_use]
+pub fn figures(machine: &Machine, outcome: &Outcome) -> Vec<Figure> {
+    let figure = |name: &str, mut labels: Labels, unit, value| {
         let estimate = Estimate { method: Method::Simulated, ..Estimate::single(value) };
-        run.figures.push(Figure { name: name.into(), labels, unit, estimate });
+        labels.insert("engine".into(), Engine::Events.name().into());
+        Figure { name: name.into(), labels, unit, estimate }
     };
-    let all = || labels([("engine", "events")]);
-    figure("throughput", all(), Unit::BitsPerSecond, outcome.throughput());
+    let all = || labels([]);
+    let sent: u64 = outcome.flows.iter().map(|flow| flow.sent).sum();
+    let lost: u64 = Cause::ALL.into_iter().map(|cause| outcome.drops(cause)).sum();
+    let mut figures = vec![
+        figure("throughput", all(), Unit::BitsPerSecond, outcome.throughput()),
+        figure("sent", all(), Unit::Packets, sent as f64),
+        figure("loss", all(), Unit::Ratio, lost as f64 / sent.max(1) as f64),
+    ];
     for cause in Cause::ALL {
         let name = format!("dropped.{}", cause.name());
-        figure(&name, all(), Unit::Packets, outcome.drops(cause) as f64);
+        figures.push(figure(&name, all(), Unit::Packets, outcome.drops(cause) as f64));
     }
-    figure("kernel_buffer.latency", all(), Unit::Seconds, outcome.kernel_latency_s());
-    figure("interrupts", all(), Unit::Count, outcome.interrupts as f64);
+    figures.extend([
+        figure("kernel_buffer.latency", all(), Unit::Seconds, outcome.kernel_latency_s()),
+        figure("interrupts", all(), Unit::Count, outcome.interrupts as f64),
+        figure("softirq.deferred", all(), Unit::Count, outcome.deferred as f64),
+        figure("context_switches", all(), Unit::Count, outcome.switches as f64),
+    ]);
     for (index, busy) in outcome.cores.iter().enumerate() {
         let parts = [("softirq", busy.softirq), ("kernel", busy.kernel), ("user", busy.user)];
         for (part, time) in parts {
             let labels = labels([("core", index.to_string().as_str()), ("part", part)]);
-            figure("cpu.load", labels, Unit::Cores, time as f64 / outcome.elapsed.0 as f64);
+            let load = time as f64 / outcome.elapsed.0 as f64;
+            figures.push(figure("cpu.load", labels, Unit::Cores, load));
         }
     }
     let mut first = 0;
@@ -36,11 +50,16 @@ pub fn record(run: &mut Run, machine: &Machine, outcome: &Outcome) {
         let of = &outcome.flows[first..first + flow.count];
         first += flow.count;
         for (name, unit, value) in figures_of(of, outcome) {
-            figure(name, labels([("flow", flow.name.as_str())]), unit, value);
+            figures.push(figure(name, labels([("flow", flow.name.as_str())]), unit, value));
         }
     }
-    run.timelines.extend(timelines(machine, outcome));
-    run.events.extend(outcome.log.iter().map(event));
+    figures
+}
+
+/// Every drop and stall that was kept, with the state of the components.
+#[must_use]
+pub fn events(outcome: &Outcome) -> Vec<Event> {
+    outcome.log.iter().map(event).collect()
 }
 
 /// Figures of flows that are alike, added up.
@@ -86,7 +105,9 @@ fn event(incident: &Incident) -> Event {
     Event { at_ns: incident.at.as_nanos_f64(), name: name.into(), labels, state }
 }
 
-fn timelines(machine: &Machine, outcome: &Outcome) -> [Timeline; 4] {
+/// The course of each component over time.
+#[must_use]
+pub fn timelines(machine: &Machine, outcome: &Outcome) -> Vec<Timeline> {
     let line = |name: &str, unit, limit, course: &Course| Timeline {
         name: name.into(),
         labels: Labels::new(),
@@ -102,7 +123,7 @@ fn timelines(machine: &Machine, outcome: &Outcome) -> [Timeline; 4] {
     let ring = (machine.nic.ring * machine.nic.queues) as f64;
     let sockets: u64 =
         machine.flows.iter().map(|flow| flow.receive_buffer.0 * flow.count as u64).sum();
-    [
+    vec![
         line("nic_ring.used", Unit::Packets, Some(ring), &outcome.ring),
         line("kernel_buffer.used", Unit::Bytes, Some(sockets as f64), &outcome.kernel_buffer),
         line("user_buffer.used", Unit::Bytes, None, &outcome.user_buffer),

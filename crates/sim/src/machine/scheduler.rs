@@ -246,6 +246,9 @@ impl Machine<'_> {
     fn write(&mut self, process: usize, bytes: u64, now: u64) -> bool {
         if !self.has_room(process, bytes, now) {
             self.processes[process].state = State::Writing(bytes);
+            if !self.setup.flows[process].reliable {
+                self.writers.push_back(process);
+            }
             return false;
         }
         let copies = self.setup.flows[process].copies;

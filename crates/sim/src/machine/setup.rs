@@ -54,6 +54,15 @@ pub(super) struct Way {
     pub(super) loss: u64,
 }
 
+impl Way {
+    /// Time of so many bytes on the line [ps].
+    pub(super) fn time_of(&self, bytes: u64) -> u64 {
+        // At a kilobit a second a large datagram takes more than 2^64 / 65536 ps.
+        let time = u128::from(bytes) * u128::from(self.byte_65536);
+        u64::try_from(time >> 16).unwrap_or(u64::MAX)
+    }
+}
+
 /// The memory that all cores share.
 #[derive(Clone, Debug)]
 pub(super) struct Memory {

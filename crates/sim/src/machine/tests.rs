@@ -292,5 +292,5 @@ fn a_process_that_never_lets_time_pass_is_named() {
     let setup = setup(vec![flow(false)], 1);
     let program: Box<dyn Program> = Box::new(|_: &Seen| Step::Free(ByteCount(1)));
     let outcome = run(setup, &[job(Transport::Udp, 1448, Some(1_000_000))], vec![program]);
-    assert_eq!(outcome.stuck, Some(0));
+    assert_eq!(outcome.stuck.map(|(flow, _)| flow), Some(0));
 }

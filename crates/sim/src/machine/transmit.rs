@@ -45,12 +45,14 @@ impl Machine<'_> {
     /// Whether a write of so many bytes finds room in the send buffer.
     pub(super) fn has_room(&mut self, flow: usize, bytes: u64, now: u64) -> bool {
         let of = &self.setup.flows[flow];
-        let waiting = if of.reliable {
-            self.flows[flow].unacknowledged_bytes(of.segment)
-        } else {
-            self.outward.queued_bytes(now)
-        };
-        waiting == 0 || waiting + bytes <= of.send_buffer
+        if of.reliable {
+            let waiting = self.flows[flow].unacknowledged_bytes(of.segment);
+            return waiting == 0 || waiting + bytes <= of.send_buffer;
+        }
+        // A datagram waits for its own host's queue; only what is beyond it drops.
+        let line = bytes + of.headers * bytes.div_ceil(of.segment);
+        let waiting = self.outward.queued_bytes(now);
+        waiting == 0 || waiting + bytes <= of.send_buffer && self.outward.has_room(line, now)
     }
 
     /// Time of a core for what goes down the stack in one write [ps].
@@ -152,13 +154,11 @@ impl Machine<'_> {
         let flow = packet.flow as usize;
         self.journal.worked(now);
         match packet.kind {
-            Kind::Datagram(message) => {
-                self.delivered(flow, message.bytes, now);
-                self.unblock(flow, now);
-            }
+            Kind::Datagram(message) => self.delivered(flow, message.bytes, now),
             Kind::Segment(segment) => self.peer_segment(flow, segment, now),
             Kind::Acknowledgement { .. } => self.acknowledged(flow, None, packet.kind, now),
         }
+        self.unblock_writers(now);
     }
 
     fn delivered(&mut self, flow: usize, bytes: u64, now: u64) {
@@ -229,7 +229,19 @@ impl Machine<'_> {
         self.unblock(flow, now);
     }
 
-    /// A process that waited for room goes on where there is some.
+    /// The line has room again: whoever waited longest goes on.
+    fn unblock_writers(&mut self, now: u64) {
+        while let Some(process) = self.writers.front().copied() {
+            let State::Writing(bytes) = self.processes[process].state else { return };
+            if !self.has_room(process, bytes, now) {
+                return;
+            }
+            self.writers.pop_front();
+            self.wake(process, None, now);
+        }
+    }
+
+    /// A process of a stream that waited for room goes on where there is some.
     fn unblock(&mut self, flow: usize, now: u64) {
         let State::Writing(bytes) = self.processes[flow].state else { return };
         if self.has_room(flow, bytes, now) {

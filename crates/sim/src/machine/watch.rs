@@ -3,7 +3,7 @@
 use bitpath_measure::{ByteCount, Picos};
 
 use super::assemble::{Assembled, MachineError};
-use super::core::Busy;
+use super::core::{Busy, Core, Running};
 use super::description::Machine as Description;
 use super::engine::Machine;
 use super::outcome::{Cause, Outcome};
@@ -21,7 +21,7 @@ pub struct Look {
     pub kernel_buffer: ByteCount,
     /// Bytes in all user buffers [B].
     pub user_buffer: ByteCount,
-    /// Time that each core spent so far.
+    /// Time that each core spent so far, its burst under way included.
     pub cores: Vec<Busy>,
     /// Packets lost so far, by [`Cause::ALL`] [packets].
     pub drops: [u64; 4],
@@ -89,11 +89,23 @@ impl Machine<'_> {
             ring_frames: self.journal.ring.level(),
             kernel_buffer: ByteCount(self.journal.kernel.level()),
             user_buffer: ByteCount(self.journal.user.level()),
-            cores: self.cores.iter().map(|core| core.busy).collect(),
+            cores: self.cores.iter().map(|core| self.busy(core, now)).collect(),
             drops,
             delivered: ByteCount(delivered),
             retransmitted,
             ended,
         }
+    }
+
+    /// What a core spent so far. A burst is booked at its end, which may be long after a look.
+    fn busy(&self, core: &Core, now: u64) -> Busy {
+        let (mut busy, under_way) = (core.busy, now.saturating_sub(core.began));
+        match core.running {
+            Running::Idle | Running::Waking => {}
+            Running::Softirq(_) => busy.softirq += under_way,
+            Running::Process(process) if self.processes[process].own => busy.user += under_way,
+            Running::Process(_) => busy.kernel += under_way,
+        }
+        busy
     }
 }

@@ -47,7 +47,7 @@ impl Wire {
             if self.queued_bytes + line_bytes > self.way.queue {
                 return false;
             }
-            self.free_at = self.free_at.max(now) + ((line_bytes * self.way.byte_65536) >> 16);
+            self.free_at = self.free_at.max(now) + self.way.time_of(line_bytes);
             self.queued.push_back((self.free_at, line_bytes));
             self.queued_bytes += line_bytes;
         } else {
@@ -65,6 +65,12 @@ impl Wire {
     /// Another line from now on; what is under way keeps its time.
     pub(super) fn change(&mut self, way: Way) {
         self.way = way;
+    }
+
+    /// Whether so many bytes would be taken.
+    pub(super) fn has_room(&mut self, line_bytes: u64, now: u64) -> bool {
+        self.leave_until(now);
+        self.queued_bytes + line_bytes <= self.way.queue
     }
 
     /// When everything that entered has left the line.

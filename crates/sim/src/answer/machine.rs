@@ -1,0 +1,355 @@
+//! What limits a machine, and what would relieve it: table 11 of the 2004 study and what came
+//! after it.
+//!
+//! All runs draw the same random numbers, so that chance moves the changed machine as it moved
+//! the given one.
+
+use bitpath_measure::run::{JobAnswer, Remedy, RemedyOutcome};
+use bitpath_measure::{ByteCount, Estimate, Method, Picos};
+
+use super::bottleneck::{NEGLIGIBLE, elasticity};
+use super::{Questions, Worth};
+use crate::machine::{self, Cause, CopyPath, Direction, Machine, MachineScenario, Task};
+
+/// A parameter: its dotted name, what it means when it limits, and what more of it is.
+struct Parameter {
+    name: &'static str,
+    in_words: &'static str,
+    improve: fn(&mut Machine, f64),
+}
+
+/// Everything that may limit a machine, in the order of the path. The job's own rate comes last:
+/// it limits where nothing else does.
+const PARAMETERS: [Parameter; 12] = [
+    Parameter {
+        name: "line.rate",
+        in_words: "the rate of the line",
+        improve: |machine, factor| machine.line.rate.0 = more(machine.line.rate.0, factor),
+    },
+    Parameter {
+        name: "line.delay",
+        in_words: "the delay of the line",
+        improve: |machine, factor| shorten(&mut machine.line.delay, factor),
+    },
+    Parameter {
+        name: "bus.rate",
+        in_words: "the bus between card and memory",
+        improve: |machine, factor| {
+            machine.bus.rate.0 = more(machine.bus.rate.0, factor);
+            shorten(&mut machine.bus.frame, factor);
+        },
+    },
+    Parameter {
+        name: "nic.ring",
+        in_words: "the descriptors of the card's ring",
+        improve: |machine, factor| {
+            let slots = more(machine.nic.ring as u64, factor);
+            machine.nic.ring = usize::try_from(slots).unwrap_or(usize::MAX);
+        },
+    },
+    Parameter {
+        name: "cpu.interrupt",
+        in_words: "the processor time of interrupts",
+        improve: |machine, factor| shorten(&mut machine.cpu.interrupt, factor),
+    },
+    Parameter {
+        name: "stack",
+        in_words: "the processor time in the protocol stack",
+        improve: |machine, factor| cheaper_stack(machine, factor),
+    },
+    Parameter {
+        name: "stack.copy",
+        in_words: "the speed at which a core copies",
+        improve: |machine, factor| machine.stack.copy.0 *= factor,
+    },
+    Parameter {
+        name: "memory.controller",
+        in_words: "the bandwidth of the memory that all cores share",
+        improve: |machine, factor| machine.memory.controller.0 *= factor,
+    },
+    Parameter {
+        name: "cpu.sharing",
+        in_words: "waking processes and switching between them",
+        improve: |machine, factor| {
+            shorten(&mut machine.cpu.context_switch, factor);
+            shorten(&mut machine.cpu.wake, factor);
+            shorten(&mut machine.cpu.wake_latency, factor);
+        },
+    },
+    Parameter {
+        name: "flow.buffers",
+        in_words: "the size of the sockets' buffers",
+        improve: |machine, factor| larger_buffers(machine, factor),
+    },
+    Parameter {
+        name: "flow.job.process",
+        in_words: "the work of the processes themselves",
+        improve: |machine, factor| lighter_work(machine, factor),
+    },
+    Parameter {
+        name: JOB_RATE,
+        in_words: "nothing but the rate that the jobs themselves ask for",
+        improve: |machine, factor| faster_jobs(machine, factor),
+    },
+];
+
+/// The parameter that is no resource.
+const JOB_RATE: &str = "flow.job.rate";
+
+/// A change that somebody could make.
+struct Change {
+    name: &'static str,
+    change: &'static str,
+    apply: fn(&mut Machine),
+}
+
+/// Table 11, and what 2004 did not have.
+const REMEDIES: [Change; 11] = [
+    Change {
+        name: "multiple memory banks",
+        change: "twice the shared memory bandwidth",
+        apply: |machine| machine.memory.controller.0 *= 2.0,
+    },
+    Change {
+        name: "TCP offload or network processor",
+        change: "no processor time for packets",
+        apply: |machine| {
+            for cost in [
+                &mut machine.stack.frame,
+                &mut machine.stack.delivery,
+                &mut machine.stack.acknowledgement,
+                &mut machine.stack.transmit,
+            ] {
+                *cost = Picos(0);
+            }
+        },
+    },
+    Change {
+        name: "hardware threads",
+        change: "a core copies 1.25 times as fast: more loads under way",
+        apply: |machine| machine.stack.copy.0 *= 1.25,
+    },
+    Change {
+        name: "multiple processors (SMP)",
+        change: "twice the cores and receive queues",
+        apply: |machine| {
+            machine.cpu.cores *= 2;
+            machine.nic.queues *= 2;
+            // Softirq and processes of one flow get cores of their own.
+            machine.flows.iter_mut().for_each(|flow| flow.core = 2 * flow.core + 1);
+        },
+    },
+    Change {
+        name: "high-speed cache memory for buffers",
+        change: "copies at five times the speed of memory",
+        apply: |machine| {
+            machine.stack.copy.0 *= 5.0;
+            machine.memory.controller.0 *= 5.0;
+        },
+    },
+    Change {
+        name: "zero-copy",
+        change: "pages are pinned instead of copied",
+        apply: |machine| copies(machine, CopyPath::ZeroCopy),
+    },
+    Change {
+        name: "sendfile",
+        change: "the kernel sends pages of the file",
+        apply: |machine| {
+            let sends = |flow: &&mut machine::Flow| flow.direction == Direction::Send;
+            machine
+                .flows
+                .iter_mut()
+                .filter(sends)
+                .for_each(|flow| flow.copies = CopyPath::Sendfile);
+        },
+    },
+    Change {
+        name: "RDMA",
+        change: "the card moves payload without a core",
+        apply: |machine| copies(machine, CopyPath::Rdma),
+    },
+    Change {
+        name: "jumbo frames",
+        change: "frames of 9000 B",
+        apply: |machine| machine.line.segment = ByteCount(8948),
+    },
+    Change {
+        name: "larger socket buffers",
+        change: "four times the size",
+        apply: |machine| larger_buffers(machine, 4.0),
+    },
+    Change {
+        name: "interrupt moderation",
+        change: "an interrupt every 50 us at most",
+        apply: |machine| {
+            machine.nic.moderation_time = Picos::from_nanos(50_000);
+            machine.nic.moderation_frames = 0;
+        },
+    },
+];
+
+/// What limits the machine, and the gain of each remedy where that is asked.
+#[must_use]
+pub fn answer(scenario: &MachineScenario, seed: u64, questions: Questions) -> JobAnswer {
+    let before = worth(scenario, seed);
+    let of = |parameter: &'static Parameter| {
+        let improved = |factor| {
+            let mut changed = scenario.clone();
+            (parameter.improve)(&mut changed.machine, factor);
+            worth(&changed, seed)
+        };
+        Some((parameter, elasticity(parameter.name, before?, improved)?))
+    };
+    let mut found: Vec<_> = PARAMETERS.iter().filter_map(of).collect();
+    found.sort_by(|a, b| b.1.throughput.value.total_cmp(&a.1.throughput.value));
+    let limiting = found.iter().find(|(parameter, found)| {
+        parameter.name != JOB_RATE && found.throughput.value > NEGLIGIBLE
+    });
+    let last = &PARAMETERS[PARAMETERS.len() - 1];
+    let limiting = limiting.map_or(last, |(parameter, _)| *parameter);
+    JobAnswer {
+        scenario: String::new(),
+        bottleneck: limiting.name.into(),
+        bottleneck_in_words: limiting.in_words.into(),
+        elasticities: found.into_iter().map(|(_, elasticity)| elasticity).collect(),
+        remedies: if questions.remedies { remedies(scenario, seed) } else { Vec::new() },
+    }
+}
+
+fn remedies(scenario: &MachineScenario, seed: u64) -> Vec<Remedy> {
+    let Some(before) = worth(scenario, seed) else { return Vec::new() };
+    let remedy = |remedy: &Change| {
+        let mut changed = scenario.clone();
+        (remedy.apply)(&mut changed.machine);
+        let gain = worth(&changed, seed)?.gain_over(before);
+        Some(Remedy {
+            name: remedy.name.into(),
+            change: remedy.change.into(),
+            predicted_gain: Estimate { method: Method::Simulated, ..Estimate::single(gain) },
+            outcome: RemedyOutcome::NotTried,
+        })
+    };
+    let mut ranked: Vec<Remedy> = REMEDIES.iter().filter_map(remedy).collect();
+    ranked.sort_by(|a, b| b.predicted_gain.value.total_cmp(&a.predicted_gain.value));
+    ranked
+}
+
+/// What a machine is worth; nothing where its values do not go together.
+fn worth(scenario: &MachineScenario, seed: u64) -> Option<Worth> {
+    let outcome = machine::run(&scenario.machine, scenario.interval, seed).ok()?;
+    let sent: u64 = outcome.flows.iter().map(|flow| flow.sent).sum();
+    let lost: u64 = Cause::ALL.into_iter().map(|cause| outcome.drops(cause)).sum();
+    Some(Worth { throughput: outcome.throughput(), loss: lost as f64 / sent.max(1) as f64 })
+}
+
+fn cheaper_stack(machine: &mut Machine, factor: f64) {
+    let stack = &mut machine.stack;
+    for cost in [
+        &mut stack.frame,
+        &mut stack.delivery,
+        &mut stack.acknowledgement,
+        &mut stack.call,
+        &mut stack.transmit,
+        &mut stack.pin,
+    ] {
+        shorten(cost, factor);
+    }
+}
+
+fn larger_buffers(machine: &mut Machine, factor: f64) {
+    for flow in &mut machine.flows {
+        flow.receive_buffer.0 = more(flow.receive_buffer.0, factor);
+        flow.send_buffer.0 = more(flow.send_buffer.0, factor);
+    }
+}
+
+fn lighter_work(machine: &mut Machine, factor: f64) {
+    for flow in &mut machine.flows {
+        match &mut flow.job {
+            Task::Raw { process, .. } => process.0 /= factor,
+            Task::Mpeg { decode, .. } => decode.0 /= factor,
+            Task::Rtp { process, .. } => shorten(process, factor),
+            Task::Bulk { .. } | Task::Operations { .. } => {}
+        }
+    }
+}
+
+fn faster_jobs(machine: &mut Machine, factor: f64) {
+    for flow in &mut machine.flows {
+        match &mut flow.job {
+            Task::Raw { rate: Some(rate), .. }
+            | Task::Operations { rate: Some(rate), .. }
+            | Task::Rtp { rate, .. } => rate.0 = more(rate.0, factor),
+            _ => {}
+        }
+    }
+}
+
+fn copies(machine: &mut Machine, path: CopyPath) {
+    machine.flows.iter_mut().for_each(|flow| flow.copies = path);
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates")]
+fn more(value: u64, factor: f64) -> u64 {
+    (value as f64 * factor).round() as u64
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates")]
+fn shorten(time: &mut Picos, factor: f64) {
+    time.0 = (time.0 as f64 / factor).round() as u64;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::{Scenario, Subject};
+
+    const BOTH: Questions = Questions { elasticities: true, remedies: true };
+
+    /// The stream of the scenario for a hundredth of its time.
+    fn stream() -> MachineScenario {
+        let text = include_str!("../../../../scenarios/ten-gigabit-tcp.toml");
+        let Subject::Machine(mut scenario) = Scenario::parse(text).unwrap().subject else {
+            panic!("no machine");
+        };
+        scenario.machine.duration = Picos(20_000_000_000);
+        *scenario
+    }
+
+    #[test]
+    fn a_line_that_is_full_is_the_bottleneck() {
+        let mut scenario = stream();
+        scenario.machine.line.rate.0 = 1_000_000_000;
+        let answer = answer(&scenario, 0, BOTH);
+        assert_eq!(answer.bottleneck, "line.rate");
+        assert_eq!(answer.elasticities.len(), 12);
+    }
+
+    #[test]
+    fn a_slow_copy_is_the_bottleneck_and_rdma_frees_it() {
+        let mut scenario = stream();
+        scenario.machine.stack.copy.0 = 2e8;
+        let answer = answer(&scenario, 0, BOTH);
+        assert_eq!(answer.bottleneck, "stack.copy");
+        let gain = |name: &str| {
+            let found = answer.remedies.iter().find(|remedy| remedy.name == name);
+            found.map_or(0.0, |remedy| remedy.predicted_gain.value)
+        };
+        assert!(gain("RDMA") > 4.0 && gain("high-speed cache memory for buffers") > 3.0);
+        assert!((gain("jumbo frames") - 1.0).abs() < 0.1);
+    }
+
+    #[test]
+    fn a_heavy_stack_is_the_bottleneck_and_offload_frees_it() {
+        let mut scenario = stream();
+        scenario.machine.stack.frame = Picos::from_nanos(6000);
+        // The window is smaller than the ring, so that nothing is lost.
+        scenario.machine.flows[0].receive_buffer = ByteCount(1 << 20);
+        let answer = answer(&scenario, 0, BOTH);
+        assert_eq!(answer.bottleneck, "stack");
+        let best: Vec<&str> =
+            answer.remedies.iter().take(3).map(|remedy| remedy.name.as_str()).collect();
+        assert!(best.contains(&"TCP offload or network processor"), "{best:?}");
+    }
+}
