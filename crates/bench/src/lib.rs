@@ -17,6 +17,7 @@ pub mod probe;
 pub mod progress;
 pub mod sampling;
 pub mod study;
+pub mod sweep;
 pub mod testbed;
 pub mod worker;
 

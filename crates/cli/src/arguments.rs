@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use bitpath_sim::engine::Engine;
+use bitpath_bench::sweep::Axis;
+use bitpath_sim::engine::{Engine, Plan, Precision};
+use bitpath_sim::published;
+use bitpath_sim::scenario::Setting;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Where do the bits get stuck between the wire and the user, and what would free them?
@@ -21,6 +24,12 @@ pub(crate) enum Command {
     Probe(Probe),
     /// Simulate a scenario file
     Simulate(Simulate),
+    /// Simulate two scenarios with the same random numbers: what differs, and what that does
+    Compare(Compare),
+    /// Simulate a scenario at every combination of some values, on all processors
+    Sweep(Sweep),
+    /// Hold the model against published tables; fails where a prediction is outside its tolerance
+    Validate(Validate),
     /// List and show the records of earlier runs
     Runs(Runs),
     /// One end of a transfer, started by a study and told what to do over its standard input
@@ -62,9 +71,97 @@ pub(crate) struct Simulate {
     /// Scenario file (TOML)
     #[arg(value_name = "FILE")]
     pub(crate) scenario: PathBuf,
+    /// A value instead of the file's, such as job.receive_buffer="256 KiB"; repeatable
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<Setting>,
     /// closed-form, exact or events; without it the fastest that applies
     #[arg(long, value_name = "ENGINE")]
     pub(crate) engine: Option<Engine>,
+    /// Say how much each parameter moves throughput and loss, and name the bottleneck
+    #[arg(long)]
+    pub(crate) bottleneck: bool,
+    /// Rank the remedies by what each would gain
+    #[arg(long)]
+    pub(crate) remedies: bool,
+    /// Repeat with other seeds until the throughput is known so well, such as 1%
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) precision: Option<Precision>,
+    /// Repeat with this many seeds; with --precision at most
+    #[arg(long, value_name = "N", value_parser = replications())]
+    pub(crate) replications: Option<u16>,
+    /// Watch the machine while it runs, and change its values; on a terminal
+    #[arg(long, conflicts_with_all = ["engine", "bottleneck", "remedies", "precision", "replications"])]
+    pub(crate) live: bool,
+    /// Print the record as JSON instead of the report
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Compare {
+    /// Scenario file of A (TOML)
+    #[arg(value_name = "A")]
+    pub(crate) a: PathBuf,
+    /// Scenario file of B; without it, A's
+    #[arg(value_name = "B", required_unless_present = "set")]
+    pub(crate) b: Option<PathBuf>,
+    /// A value of B instead of its file's, such as link.rate="1 Gb/s"; repeatable
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<Setting>,
+    /// closed-form, exact or events; without it the fastest that applies
+    #[arg(long, value_name = "ENGINE")]
+    pub(crate) engine: Option<Engine>,
+    /// Pairs of runs, each with its own seed, where something is random
+    #[arg(long, value_name = "N", default_value = "10", value_parser = replications())]
+    pub(crate) replications: u16,
+    /// Print the record as JSON instead of the report
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Sweep {
+    /// Scenario file (TOML)
+    #[arg(value_name = "FILE")]
+    pub(crate) scenario: PathBuf,
+    /// Values of a key: key=a,b,c or key=a..b:logN or key=a..b:linN (N values); repeatable
+    #[arg(long, value_name = "KEY=VALUES", required = true)]
+    pub(crate) vary: Vec<Axis>,
+    /// A value instead of the file's at every point; repeatable
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<Setting>,
+    /// closed-form, exact or events; without it the fastest that applies
+    #[arg(long, value_name = "ENGINE")]
+    pub(crate) engine: Option<Engine>,
+    /// Folder of the points, the table (CSV, Parquet) and the pictures (SVG)
+    #[arg(long, value_name = "DIR", default_value = "sweep")]
+    pub(crate) out: PathBuf,
+    /// Go on with the points that the folder holds
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Print the record as JSON instead of the report
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl Simulate {
+    /// How often to run; none for once.
+    pub(crate) fn plan(&self) -> Option<Plan> {
+        let at_most = self.replications;
+        let asked = self.precision.is_some() || at_most.is_some();
+        asked.then_some(Plan { precision: self.precision, at_most })
+    }
+}
+
+fn replications() -> clap::builder::RangedI64ValueParser<u16> {
+    clap::value_parser!(u16).range(1..=i64::from(Plan::MAX_REPLICATIONS))
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Validate {
+    /// One set only; repeatable
+    #[arg(long, value_name = "NAME", value_parser = published::NAMES)]
+    pub(crate) set: Vec<String>,
     /// Print the record as JSON instead of the report
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,9 +1,13 @@
 //! The subcommands: each parses, calls and reports.
 
+pub(crate) mod compare;
 pub(crate) mod probe;
 pub(crate) mod runs;
+mod scenario;
 pub(crate) mod simulate;
 pub(crate) mod study;
+pub(crate) mod sweep;
+pub(crate) mod validate;
 pub(crate) mod worker;
 
 use std::io::Write;
@@ -14,6 +18,9 @@ use crate::failure::Failure;
 
 /// Columns of a report where the terminal does not say.
 const COLUMNS: usize = 100;
+
+/// Width of an exported picture [px]: that of a page of text.
+const PICTURE_WIDTH: f64 = 760.0;
 
 /// Prints the record as JSON or as a report.
 fn print(run: &Run, json: bool) -> Result<(), Failure> {

@@ -4,10 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use bitpath_bench::BenchError;
+use bitpath_bench::sweep::{GridError, SweepError};
 use bitpath_platform::PlatformError;
 use bitpath_results::StoreError;
+use bitpath_sim::compare::CompareError;
 use bitpath_sim::engine::EngineError;
-use bitpath_sim::scenario::ScenarioError;
+use bitpath_sim::published::PublishedError;
+use bitpath_sim::scenario::{ScenarioError, SettingError};
 use miette::{LabeledSpan, MietteDiagnostic, NamedSource, Report};
 
 /// Exit code of input that cannot be used: a clip, a scenario, a folder.
@@ -15,6 +18,9 @@ const BAD_INPUT: u8 = 2;
 
 /// Exit code of a measurement that failed.
 const FAILED: u8 = 1;
+
+/// Exit code of an interrupted sweep, as shells have it for SIGINT.
+const INTERRUPTED: u8 = 130;
 
 /// Why a command did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -38,9 +44,30 @@ pub(crate) enum Failure {
         /// The mistake.
         error: ScenarioError,
     },
+    /// The scenario does not take what was set.
+    #[error("--set {0}")]
+    Setting(SettingError),
     /// The engine does not apply.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// Two scenarios cannot be compared.
+    #[error(transparent)]
+    Compare(#[from] CompareError),
+    /// A published set cannot be read or fitted.
+    #[error(transparent)]
+    Published(#[from] PublishedError),
+    /// The values make no grid.
+    #[error(transparent)]
+    Grid(#[from] GridError),
+    /// A sweep has no result yet.
+    #[error(transparent)]
+    Sweep(#[from] SweepError),
+    /// Only a machine can be watched.
+    #[error("--live watches a [machine]; this scenario has a {subject}, which runs in one go")]
+    NotWatchable {
+        /// The table that it has.
+        subject: &'static str,
+    },
     /// A file could not be read.
     #[error("cannot read {path}: {source}", path = path.display())]
     Read {
@@ -86,9 +113,16 @@ impl Failure {
     fn code(&self) -> u8 {
         match self {
             Self::Bench(BenchError::Codec(_) | BenchError::Film(_)) => BAD_INPUT,
+            Self::Sweep(SweepError::Interrupted { .. }) => INTERRUPTED,
             Self::Store(_)
             | Self::Scenario { .. }
+            | Self::Setting(_)
             | Self::Engine(_)
+            | Self::Compare(_)
+            | Self::Published(_)
+            | Self::Grid(_)
+            | Self::Sweep(_)
+            | Self::NotWatchable { .. }
             | Self::NoPicture { .. }
             | Self::Read { .. } => BAD_INPUT,
             Self::Bench(_)

@@ -4,6 +4,7 @@
 mod arguments;
 mod command;
 mod failure;
+mod live;
 mod progress;
 
 use std::process::ExitCode;
@@ -17,6 +18,9 @@ fn main() -> ExitCode {
         Command::Study(wanted) => command::study::run(&wanted),
         Command::Probe(wanted) => command::probe::run(&wanted),
         Command::Simulate(wanted) => command::simulate::run(&wanted),
+        Command::Compare(wanted) => command::compare::run(&wanted),
+        Command::Sweep(wanted) => command::sweep::run(&wanted),
+        Command::Validate(wanted) => command::validate::run(&wanted),
         Command::Runs(wanted) => command::runs::run(&wanted),
         Command::Worker => command::worker::run(),
     };

@@ -1,4 +1,5 @@
-//! The progress bar of a measurement, on standard error and only where that is a terminal.
+//! Progress bars of a measurement and of a sweep, on standard error and only where that is a
+//! terminal.
 
 use bitpath_bench::progress::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -46,6 +47,43 @@ impl Bar {
             bar.finish();
         }
     }
+}
+
+/// One bar for all points of a sweep, with the time that is left.
+#[derive(Debug)]
+pub(crate) struct Points {
+    bar: Option<ProgressBar>,
+}
+
+impl Points {
+    /// No bar yet.
+    pub(crate) fn new() -> Self {
+        Self { bar: None }
+    }
+
+    /// Shows how many points are done. Those of an earlier run do not count as fast.
+    pub(crate) fn show(&mut self, done: usize, points: usize) {
+        let bar = self.bar.get_or_insert_with(|| {
+            let before = done.saturating_sub(1) as u64;
+            let bar = ProgressBar::new(points as u64).with_position(before);
+            bar.set_style(points_style());
+            bar.reset_eta();
+            bar
+        });
+        bar.set_position(done as u64);
+    }
+
+    /// Leaves the bar on the screen.
+    pub(crate) fn finish(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.abandon();
+        }
+    }
+}
+
+fn points_style() -> ProgressStyle {
+    let template = "{pos}/{len} points {bar:30} {elapsed} passed, {eta} left";
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 fn style() -> ProgressStyle {

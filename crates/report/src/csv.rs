@@ -21,6 +21,18 @@ pub fn samples(run: &Run) -> String {
     std::iter::once(header.to_owned()).chain(rows).collect()
 }
 
+/// The points of a sweep, a row each: a column for each series, its unit in the header.
+#[must_use]
+pub fn points(run: &Run) -> String {
+    let header = row(&run.series.iter().map(point_title).collect::<Vec<_>>());
+    let count = run.series.iter().map(|series| series.samples.len()).min().unwrap_or(0);
+    let rows = (0..count).map(|point| {
+        let field = |series: &Series| point_field(series, series.samples[point].value);
+        row(&run.series.iter().map(field).collect::<Vec<_>>())
+    });
+    std::iter::once(header).chain(rows).collect()
+}
+
 /// Every figure of a run, a row each, in the order of the record.
 #[must_use]
 pub fn figures(run: &Run) -> String {
@@ -54,6 +66,19 @@ fn figure_row(figure: &Figure) -> String {
         estimate.samples.to_string(),
         format::method(estimate.method).into(),
     ])
+}
+
+fn point_title(series: &Series) -> String {
+    if series.labels.contains_key("words") {
+        series.name.clone()
+    } else {
+        format!("{} [{}]", series.name, series.unit.symbol())
+    }
+}
+
+fn point_field(series: &Series, value: f64) -> String {
+    let is_word = series.labels.contains_key("words");
+    if is_word { format::varied(series, value) } else { value.to_string() }
 }
 
 fn row(fields: &[String]) -> String {
@@ -104,6 +129,23 @@ mod tests {
     #[test]
     fn separators_within_labels_are_escaped() {
         assert_eq!(label_field(&labels([("a", "x;y=z"), ("b", "1")])), "a=x\\;y\\=z;b=1");
+    }
+
+    #[test]
+    fn points_are_rows_under_names_with_units() {
+        let mut run = Run::begin("sweep", "sweep", "", 0);
+        for (name, unit, values) in [
+            ("transport", Unit::Count, [0.0, 1.0]),
+            ("throughput", Unit::BitsPerSecond, [0.5, 1e9]),
+        ] {
+            let sample =
+                |value| Sample { value, at_s: 0.0, machine_speed: 1.0, other_load_cores: 0.0 };
+            let mut series = Series::new(name, labels([]), unit);
+            series.samples = values.map(sample).into();
+            run.series.push(series);
+        }
+        run.series[0].labels.insert("words".into(), "udp,tcp".into());
+        assert_eq!(points(&run), "transport,throughput [b/s]\nudp,0.5\ntcp,1000000000\n");
     }
 
     #[test]

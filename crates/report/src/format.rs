@@ -3,7 +3,7 @@
 //! `b` is a bit and `B` a byte; prefixes of rates and times are decimal, those of sizes in bytes
 //! binary. A share of a whole is written in per cent.
 
-use bitpath_measure::{Estimate, Labels, Method, Unit};
+use bitpath_measure::{Estimate, Labels, Method, Series, Unit};
 
 /// Significant digits of a value without an interval: what a careful measurement here is good for.
 const DIGITS: i32 = 3;
@@ -184,6 +184,17 @@ pub fn label_size(text: &str) -> String {
         Ok(bytes) => format!("{bytes} B"),
         Err(_) => text.into(),
     }
+}
+
+/// A value of a sweep's series: a plain number for a count, and the word that a number stands for.
+#[must_use]
+pub fn varied(series: &Series, number: f64) -> String {
+    let words = series.labels.get("words");
+    if let Some(words) = words {
+        let is_place = |(place, _): &(usize, &str)| *place as f64 == number;
+        return words.split(',').enumerate().find(is_place).map_or("-", |(_, word)| word).into();
+    }
+    if series.unit == Unit::Count { number.to_string() } else { value(series.unit, number) }
 }
 
 /// Labels in one line; `-` where there are none.

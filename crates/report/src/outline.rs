@@ -5,9 +5,11 @@
 
 mod answer;
 mod checks;
+mod comparison;
 mod environment;
 mod figures;
 mod raw;
+mod sweep;
 
 use bitpath_measure::{Pitfall, Run, Unit};
 
@@ -106,6 +108,9 @@ impl Section {
 pub(crate) fn sections(run: &Run) -> Vec<Section> {
     let all = [
         Section::new("predictions", "Predicted against measured", checks::blocks(run)),
+        Section::new("changes", "What differs", comparison::change_blocks(run)),
+        Section::new("compared", "What it does", comparison::figure_blocks(run)),
+        Section::new("points", "Points", sweep::blocks(run)),
         Section::new("jobs", "Bottlenecks and remedies", answer::job_blocks(run)),
         Section::new("cost", "Cost of a call by message size", figures::cost_blocks(run)),
         Section::new("copy", "Memory bandwidth by working set", figures::copy_blocks(run)),
@@ -198,7 +203,8 @@ fn step_blocks(run: &Run) -> Vec<Block> {
     }
     let mut table = Table::new(&["step", ">time", "ended"]);
     for step in &run.steps {
-        let time = format::value(Unit::Seconds, step.seconds);
+        let timed = !run.started.is_empty();
+        let time = if timed { format::value(Unit::Seconds, step.seconds) } else { "-".into() };
         table.push([step.name.clone(), time, step.ended.clone()]);
     }
     vec![Block::Table(table)]

@@ -3,6 +3,10 @@
 //! Each function returns the data of a picture, to be drawn at any width; none where the record
 //! has nothing for it.
 
+mod sweep;
+
+pub use sweep::sweep;
+
 use std::collections::BTreeMap;
 
 use bitpath_measure::run::{Figure, Timeline, Verdict};

@@ -1,7 +1,9 @@
 //! Run records kept in a folder, one JSON file each.
 //!
 //! A record is written beside its place and moved there, so that a file with a record's name is
-//! always a whole record.
+//! always a whole record. The points of a sweep are kept as Parquet, too.
+
+mod parquet_file;
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -9,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use bitpath_measure::Run;
 use bitpath_measure::run::SCHEMA;
+use parquet::errors::ParquetError;
 
 /// Largest record that is read [B]: a long study has some megabytes.
 const MAX_RECORD: u64 = 1 << 30;
@@ -106,7 +109,22 @@ impl Store {
             path: path.clone(),
             reason: error.to_string(),
         })?;
-        self.write(&path, &text)?;
+        self.write(&path, text.as_bytes())?;
+        Ok(path)
+    }
+
+    /// Writes the series of a sweep as a Parquet file, a column each, and returns the file.
+    ///
+    /// # Errors
+    /// As [`Self::save`], and where the series are no table.
+    pub fn save_parquet(&self, run: &Run) -> Result<PathBuf, StoreError> {
+        let path = self.path(&run.id, "parquet");
+        let not_a_table = |error: ParquetError| StoreError::NotARecord {
+            path: path.clone(),
+            reason: error.to_string(),
+        };
+        let bytes = parquet_file::bytes(run).map_err(not_a_table)?;
+        self.write(&path, &bytes)?;
         Ok(path)
     }
 
@@ -121,16 +139,16 @@ impl Store {
         text: &str,
     ) -> Result<PathBuf, StoreError> {
         let path = self.path(id, extension);
-        self.write(&path, text)?;
+        self.write(&path, text.as_bytes())?;
         Ok(path)
     }
 
-    fn write(&self, path: &Path, text: &str) -> Result<(), StoreError> {
+    fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
         fs::create_dir_all(&self.folder)
             .map_err(|source| failed("make the folder", &self.folder, source))?;
         let beside = path.with_extension(format!("part-{}", std::process::id()));
         let written = File::create(&beside)
-            .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
+            .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
             .and_then(|()| fs::rename(&beside, path));
         written.map_err(|source| {
             // It is only part of a record; if it cannot be removed, the first error says more.

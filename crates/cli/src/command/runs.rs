@@ -22,9 +22,6 @@ pub(crate) fn run(wanted: &Runs) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Width of an exported picture [px]: that of a page of text.
-const PICTURE_WIDTH: f64 = 760.0;
-
 /// Prints one record in another form.
 fn export(run: &Run, form: Form) -> Result<ExitCode, Failure> {
     let text = match form {
@@ -34,7 +31,7 @@ fn export(run: &Run, form: Form) -> Result<ExitCode, Failure> {
         Form::Picture => {
             let plot = bitpath_report::plots::predictions(run);
             plot.ok_or_else(|| Failure::NoPicture { id: run.id.clone() })?
-                .draw(PICTURE_WIDTH)
+                .draw(super::PICTURE_WIDTH)
                 .file()
         }
     };

@@ -1,39 +1,29 @@
 //! `bitpath simulate`: a scenario file in, a record out.
 
-use std::fs::File;
-use std::io::{self, Read};
-use std::path::Path;
 use std::process::ExitCode;
 
+use bitpath_sim::answer::{Questions, answer};
 use bitpath_sim::engine;
-use bitpath_sim::scenario::Scenario;
 
+use super::scenario;
 use crate::arguments::Simulate;
 use crate::failure::Failure;
+use crate::live;
 
-/// Simulates the file and prints the record.
+/// Simulates the file, answers what is asked, and prints the record.
 pub(crate) fn run(wanted: &Simulate) -> Result<ExitCode, Failure> {
-    let path = &wanted.scenario;
-    let text = read(path).map_err(|source| Failure::Read { path: path.clone(), source })?;
-    let scenario = Scenario::parse(&text).map_err(|error| Failure::Scenario {
-        file: path.clone(),
-        text: text.clone(),
-        error,
-    })?;
-    let run = engine::simulate(&scenario, &text, wanted.engine)?;
+    let (scenario, text) = scenario::load(&wanted.scenario, &wanted.set)?;
+    if wanted.live {
+        let (run, code) = live::watch(&scenario, &text, wanted.json)?;
+        super::print(&run, wanted.json)?;
+        return Ok(code);
+    }
+    let mut run = match wanted.plan() {
+        Some(plan) => engine::replicate(&scenario, &text, wanted.engine, &plan)?,
+        None => engine::simulate(&scenario, &text, wanted.engine)?,
+    };
+    let questions = Questions { elasticities: wanted.bottleneck, remedies: wanted.remedies };
+    run.answer = questions.any().then(|| answer(&scenario, questions));
     super::print(&run, wanted.json)?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Largest scenario file that is read [B]: a film of a million frames, each written out, has
-/// some 40 MB.
-const MAX_SCENARIO: u64 = 64 << 20;
-
-fn read(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    let length = File::open(path)?.take(MAX_SCENARIO + 1).read_to_string(&mut text)?;
-    if length as u64 > MAX_SCENARIO {
-        return Err(io::Error::other(format!("it is larger than {MAX_SCENARIO} B")));
-    }
-    Ok(text)
 }

@@ -8,8 +8,11 @@
 
 #[cfg(feature = "decode")]
 mod clips;
+mod compare;
 mod invocation;
+mod live;
 mod output_folder;
+mod overrides;
 #[cfg(feature = "decode")]
 mod planted;
 mod processes;
@@ -18,6 +21,7 @@ mod scenario_mistakes;
 mod simulate;
 mod stopping;
 mod study;
+mod sweep;
 mod texts;
 mod turns;
 mod unprivileged;

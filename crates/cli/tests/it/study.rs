@@ -113,7 +113,7 @@ impl Study {
         let text = &document.unwrap_or_else(|| panic!("no {name}")).text;
         match Scenario::parse(text).unwrap().subject {
             Subject::Host(scenario) => *scenario,
-            Subject::Pipeline(_) => panic!("{name} is a pipeline"),
+            Subject::Pipeline(_) | Subject::Machine(_) => panic!("{name} is no job on a host"),
         }
     }
 }

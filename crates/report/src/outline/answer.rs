@@ -3,7 +3,7 @@
 use bitpath_measure::run::{JobAnswer, Remedy, RemedyOutcome, Verdict};
 use bitpath_measure::{Run, Unit};
 
-use super::{Block, checks};
+use super::{Block, checks, comparison, sweep};
 use crate::format;
 use crate::table::Table;
 
@@ -16,6 +16,8 @@ pub(crate) fn headline(run: &Run) -> String {
             let passed = checks::passed(run);
             format!("{passed} of {} predictions within tolerance.", run.checks.len())
         }
+        None if comparison::is_one(run) => comparison::headline(run),
+        None if sweep::is_one(run) => sweep::headline(run),
         None if run.figures.is_empty() => "Nothing was measured.".into(),
         None if run.figures.len() == 1 => "One figure; no conclusion is drawn from it.".into(),
         None => format!("{} figures; no conclusion is drawn from them.", run.figures.len()),
@@ -29,8 +31,12 @@ pub(crate) fn key_facts(run: &Run) -> Vec<(&'static str, String)> {
         if let Some(job) = answer.jobs.first() {
             facts.push(("Bottleneck", job.bottleneck_in_words.clone()));
         }
-        let rate = format::estimate(Unit::BitsPerSecond, &answer.line_rate_bits_per_second);
-        facts.push(("Line rate one receiving core would serve", rate));
+        // A simulation answers for its scenario; only a study of a real host knows a line rate.
+        let rate = &answer.line_rate_bits_per_second;
+        if rate.value > 0.0 {
+            let rate = format::estimate(Unit::BitsPerSecond, rate);
+            facts.push(("Line rate one receiving core would serve", rate));
+        }
     }
     // Where nothing binds, a prediction is too easy to count.
     let binding = checks::Errors::of(run.checks.iter().filter(|check| check.bound));

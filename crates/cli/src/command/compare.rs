@@ -1,0 +1,31 @@
+//! `bitpath compare`: two scenarios in, what differs and what that does out.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use bitpath_sim::compare::{self, Side};
+use bitpath_sim::scenario::Setting;
+
+use super::scenario;
+use crate::arguments::Compare;
+use crate::failure::Failure;
+
+/// Compares the two and prints the record.
+pub(crate) fn run(wanted: &Compare) -> Result<ExitCode, Failure> {
+    let b = wanted.b.as_ref().unwrap_or(&wanted.a);
+    let (a_scenario, a_text) = scenario::load(&wanted.a, &[])?;
+    let (b_scenario, b_text) = scenario::load(b, &wanted.set)?;
+    let (a_name, b_name) = (name(&wanted.a, &[]), name(b, &wanted.set));
+    let a = Side { name: &a_name, scenario: &a_scenario, text: &a_text };
+    let b = Side { name: &b_name, scenario: &b_scenario, text: &b_text };
+    let run = compare::compare(&a, &b, wanted.engine, wanted.replications)?;
+    super::print(&run, wanted.json)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The file, and what was set.
+fn name(path: &Path, settings: &[Setting]) -> String {
+    let settings: Vec<String> = settings.iter().map(ToString::to_string).collect();
+    let file = path.display();
+    if settings.is_empty() { file.to_string() } else { format!("{file}, {}", settings.join(", ")) }
+}

@@ -1,0 +1,42 @@
+//! `bitpath sweep`: a scenario file and some values in; points, a table and pictures out.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use bitpath_bench::sweep::{self, Grid, Keeping, Plan};
+use bitpath_measure::Run;
+use bitpath_platform::interrupt;
+use bitpath_results::Store;
+
+use super::scenario;
+use crate::arguments::Sweep;
+use crate::failure::Failure;
+use crate::progress::Points;
+
+/// Simulates every point, keeps table and pictures, and prints the table.
+pub(crate) fn run(wanted: &Sweep) -> Result<ExitCode, Failure> {
+    let (_, text) = scenario::load(&wanted.scenario, &wanted.set)?;
+    let plan = Plan { text, grid: Grid::new(wanted.vary.clone())?, engine: wanted.engine };
+    let keeping = Keeping { path: sweep::points_file(&wanted.out), resume: wanted.resume };
+    interrupt::install()?;
+    let mut bar = Points::new();
+    let run = sweep::run(&plan, &keeping, &mut |done, points| bar.show(done, points));
+    bar.finish();
+    let run = run?;
+    super::print(&run, wanted.json)?;
+    keep(&run, &wanted.out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Keeps the table and the pictures. The table is on the screen already.
+fn keep(run: &Run, folder: &Path) -> Result<(), Failure> {
+    let store = Store::new(folder);
+    let table = store.save_beside(&run.id, "csv", &bitpath_report::csv::points(run))?;
+    let parquet = store.save_parquet(run)?;
+    eprintln!("table   {}\n        {}", table.display(), parquet.display());
+    for (name, plot) in bitpath_report::plots::sweep(run) {
+        let picture = plot.draw(super::PICTURE_WIDTH).file();
+        eprintln!("picture {}", store.save_beside(name, "svg", &picture)?.display());
+    }
+    Ok(())
+}
