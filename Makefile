@@ -8,11 +8,12 @@ CARGO ?= cargo
 STUDY_ARGS ?=
 TEST_ARGS ?=
 BENCH_ARGS ?=
+BENCH_SIM_ARGS ?=
 
 # rustup installs here, which a shell that is already open does not search.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
-.PHONY: study test bench lint setup clean
+.PHONY: study test bench bench-sim lint setup clean
 
 study: setup
 	$(CARGO) build --release --locked --package bitpath-cli
@@ -23,6 +24,10 @@ test: setup
 
 bench: setup
 	$(CARGO) bench --workspace --locked $(BENCH_ARGS)
+
+bench-sim: setup
+	scripts/setup-peers
+	scripts/bench-sim $(BENCH_SIM_ARGS)
 
 lint: setup
 	$(CARGO) fmt --all --check

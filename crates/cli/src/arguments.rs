@@ -92,6 +92,9 @@ pub(crate) struct Simulate {
     /// Watch the machine while it runs, and change its values; on a terminal
     #[arg(long, conflicts_with_all = ["engine", "bottleneck", "remedies", "precision", "replications"])]
     pub(crate) live: bool,
+    /// Write a trace too, which ui.perfetto.dev opens: buffers, processors, drops
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
     /// Print the record as JSON instead of the report
     #[arg(long)]
     pub(crate) json: bool,

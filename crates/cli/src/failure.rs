@@ -76,6 +76,14 @@ pub(crate) enum Failure {
         /// Why.
         source: std::io::Error,
     },
+    /// A file could not be written.
+    #[error("cannot write {path}: {source}", path = path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
     /// A record without predictions has no picture of them.
     #[error("record {id} holds no predictions, so there is no picture of them")]
     NoPicture {
@@ -120,6 +128,7 @@ impl Failure {
             | Self::Engine(_)
             | Self::Compare(_)
             | Self::Published(_)
+            | Self::Write { .. }
             | Self::Grid(_)
             | Self::Sweep(_)
             | Self::NotWatchable { .. }

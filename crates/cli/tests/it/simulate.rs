@@ -118,3 +118,32 @@ fn an_engine_that_does_not_apply_says_why_and_which_does() {
     let ended = Invocation::new().with(["simulate", "--engine", "wheel"]).with([&file]).run();
     ended.refused(&["`wheel` is no engine: allowed are closed-form, exact, events"]);
 }
+
+#[test]
+fn a_trace_holds_a_track_for_each_component_and_an_instant_for_each_drop() {
+    let _turn = beside_others();
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("trace.json");
+    let scenario = in_workspace("scenarios/mpeg-sw.toml");
+    // A tenth of the buffer, so that datagrams are lost.
+    let small = "machine.flow.film.receive_buffer=6 KiB";
+    let run = simulated(&[
+        scenario.to_str().unwrap(),
+        "--set",
+        small,
+        "--trace",
+        trace.to_str().unwrap(),
+        "--json",
+    ])
+    .record();
+    let written: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(trace).unwrap()).unwrap();
+    let events = written["traceEvents"].as_array().unwrap();
+    let of = |phase: &str| events.iter().filter(|event| event["ph"] == phase).count();
+    let points: usize = run.timelines.iter().map(|timeline| timeline.points.len()).sum();
+    assert_eq!((of("C"), of("i")), (points, run.events.len()));
+    assert!(of("i") > 0 && of("C") > 0);
+    let lost = value(&run, "dropped.kernel_buffer");
+    let drops = run.events.iter().filter(|event| event.name == "drop").count();
+    assert_eq!(drops as f64, lost);
+}

@@ -136,9 +136,13 @@ impl Outcome {
         self.flows.iter().map(|flow| flow.drops[cause as usize]).sum()
     }
 
-    /// Mean time that a byte lay in the kernel's buffers (Little's law) [s].
+    /// Mean time that a byte lay in the kernel's buffers (Little's law) [s]; 0 where
+    /// nothing was delivered.
     #[must_use]
     pub fn kernel_latency_s(&self) -> f64 {
+        if self.throughput() == 0.0 {
+            return 0.0;
+        }
         let mean = self.kernel_buffer.mean.iter().sum::<f64>()
             / self.kernel_buffer.mean.len().max(1) as f64;
         mean * 8.0 / self.throughput()
