@@ -7,12 +7,12 @@ pub(crate) use replication::{method, sample};
 
 use std::str::FromStr;
 
-use bitpath_measure::run::{Document, Event, Figure, Run, Timeline};
+use bitpath_measure::run::{Document, Figure, Run, Timeline};
 use bitpath_measure::series::labels;
 use bitpath_measure::{Estimate, Method, Unit};
 
 use crate::host::HostScenario;
-use crate::machine::{self, MachineError, MachineScenario};
+use crate::machine::{self, Incident, MachineError, MachineScenario};
 use crate::path;
 use crate::pipeline::{Pipeline, closed_form, events, exact};
 use crate::scenario::{Scenario, Subject};
@@ -86,8 +86,8 @@ pub struct Findings {
     pub figures: Vec<Figure>,
     /// Its courses over time.
     pub timelines: Vec<Timeline>,
-    /// Drops and stalls, one by one.
-    pub events: Vec<Event>,
+    /// Drops and stalls of a machine, one by one.
+    pub incidents: Vec<Incident>,
 }
 
 /// Simulates a scenario and returns the record. The engine is the fastest that applies, or the
@@ -103,8 +103,9 @@ pub fn simulate(
     wanted: Option<Engine>,
 ) -> Result<Run, EngineError> {
     let mut run = begin("simulate", scenario, text);
-    let Findings { figures, timelines, events } = find(scenario, scenario.seed, wanted)?;
-    (run.figures, run.timelines, run.events) = (figures, timelines, events);
+    let Findings { figures, timelines, incidents } = find(scenario, scenario.seed, wanted)?;
+    (run.figures, run.timelines) = (figures, timelines);
+    run.events = machine::events(&incidents);
     run.complete = true;
     Ok(run)
 }
@@ -121,7 +122,7 @@ pub fn find(
     match &scenario.subject {
         Subject::Pipeline(pipeline) => {
             let figures = pipeline_figures(pipeline, seed, wanted.unwrap_or(Engine::Exact));
-            Ok(Findings { figures, timelines: Vec::new(), events: Vec::new() })
+            Ok(Findings { figures, timelines: Vec::new(), incidents: Vec::new() })
         }
         Subject::Machine(scenario) => machine_findings(scenario, seed, wanted),
         Subject::Host(host) => host_findings(host, wanted.unwrap_or(Engine::Events)),
@@ -177,7 +178,7 @@ fn host_findings(scenario: &HostScenario, engine: Engine) -> Result<Findings, En
             let bound = path::bound(scenario);
             let name = format!("throughput.bound.{}", bound.binding);
             let figures = vec![figure(&name, Unit::BitsPerSecond, bound.bits_per_second)];
-            return Ok(Findings { figures, timelines: Vec::new(), events: Vec::new() });
+            return Ok(Findings { figures, timelines: Vec::new(), incidents: Vec::new() });
         }
         Engine::Events => {}
     }
@@ -208,7 +209,7 @@ fn host_findings(scenario: &HostScenario, engine: Engine) -> Result<Findings, En
     ];
     let figures = counts.into_iter().chain(quality).chain(rates).collect();
     let timelines = outcome.timelines(&scenario.job.name, scenario.job.receive_buffer.0);
-    Ok(Findings { figures, timelines, events: Vec::new() })
+    Ok(Findings { figures, timelines, incidents: Vec::new() })
 }
 
 fn machine_findings(
@@ -228,7 +229,7 @@ fn machine_findings(
     Ok(Findings {
         figures: machine::figures(machine, &outcome),
         timelines: machine::timelines(machine, &outcome),
-        events: machine::events(&outcome),
+        incidents: outcome.log,
     })
 }
 

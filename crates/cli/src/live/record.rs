@@ -32,7 +32,7 @@ pub(crate) fn record(
     // Nothing delivered yet has no latency.
     run.figures.retain(|figure| figure.estimate.value.is_finite());
     run.timelines = machine::timelines(machine, outcome);
-    run.events = machine::events(outcome);
+    run.events = machine::events(&outcome.log);
     run.events.extend(changes.iter().map(event));
     run.events.sort_by(|one, other| one.at_ns.total_cmp(&other.at_ns));
     run.complete = ended;

@@ -58,8 +58,8 @@ pub fn figures(machine: &Machine, outcome: &Outcome) -> Vec<Figure> {
 
 /// Every drop and stall that was kept, with the state of the components.
 #[must_use]
-pub fn events(outcome: &Outcome) -> Vec<Event> {
-    outcome.log.iter().map(event).collect()
+pub fn events(log: &[Incident]) -> Vec<Event> {
+    log.iter().map(event).collect()
 }
 
 /// Figures of flows that are alike, added up.
