@@ -10,7 +10,7 @@ mod outliers;
 mod steady;
 
 pub use bootstrap::{block_length, bootstrap_interval};
-pub use fit::{Fit, FitError, fit_nonnegative};
+pub use fit::{Fit, FitError, fit_nonnegative, nonnegative_least_squares};
 pub use interval::{geometric_mean_interval, mean_interval};
 pub use outliers::outliers;
 pub use steady::steady_from;
@@ -61,6 +61,12 @@ impl Estimate {
     #[must_use]
     pub fn single(value: f64) -> Self {
         Self { value, low: value, high: value, confidence: 1.0, samples: 1, method: Method::Single }
+    }
+
+    /// A simulated value without an interval.
+    #[must_use]
+    pub fn simulated(value: f64) -> Self {
+        Self { method: Method::Simulated, ..Self::single(value) }
     }
 
     /// Half the width of the interval as a fraction of the value; infinite at value zero.

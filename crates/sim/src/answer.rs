@@ -14,7 +14,7 @@ pub mod stages;
 pub use parameter::Parameter;
 
 use bitpath_measure::Estimate;
-use bitpath_measure::run::{Answer, JobAnswer};
+use bitpath_measure::run::{Answer, JobAnswer, Remedy, RemedyOutcome};
 
 use crate::host::HostScenario;
 use crate::path;
@@ -83,6 +83,19 @@ fn host_answer(host: &HostScenario, questions: Questions) -> JobAnswer {
         elasticities: found.elasticities,
         remedies: remedies.into_iter().map(|(_, remedy)| remedy).collect(),
     }
+}
+
+/// A remedy that nobody has tried, by what it would gain.
+fn predicted(name: String, change: &str, gain: f64) -> Remedy {
+    let predicted_gain = Estimate::simulated(gain);
+    Remedy { name, change: change.into(), predicted_gain, outcome: RemedyOutcome::NotTried }
+}
+
+/// Remedies by what they would gain, the largest first.
+fn by_gain(remedies: impl Iterator<Item = Remedy>) -> Vec<Remedy> {
+    let mut remedies: Vec<Remedy> = remedies.collect();
+    remedies.sort_by(|a, b| b.predicted_gain.value.total_cmp(&a.predicted_gain.value));
+    remedies
 }
 
 fn sentences(job: &JobAnswer) -> Vec<String> {

@@ -13,7 +13,7 @@ use crate::pipeline::{MAX_STAGES, Stage, WhenFull};
 const MAX_PACKETS: u64 = 1_000_000_000_000;
 
 /// Most slots in one ring or buffer: 16 Mi packets are 24 GB of full frames.
-const MAX_SLOTS: usize = 1 << 24;
+pub(crate) const MAX_SLOTS: usize = 1 << 24;
 
 /// Largest buffer: more than any socket may have.
 const MAX_BUFFER: ByteCount = ByteCount(1 << 32);

@@ -9,10 +9,10 @@ use std::str::FromStr;
 
 use bitpath_measure::run::{Document, Figure, Run, Timeline};
 use bitpath_measure::series::labels;
-use bitpath_measure::{Estimate, Method, Unit};
+use bitpath_measure::{Estimate, Unit};
 
 use crate::host::HostScenario;
-use crate::machine::{self, Incident, MachineError, MachineScenario};
+use crate::machine::{self, Incident, Machine, MachineError, MachineScenario};
 use crate::path;
 use crate::pipeline::{Pipeline, closed_form, events, exact};
 use crate::scenario::{Scenario, Subject};
@@ -130,16 +130,17 @@ pub fn find(
 }
 
 /// The record of a simulation that begins.
-fn begin(tool: &str, scenario: &Scenario, text: &str) -> Run {
+#[must_use]
+pub fn begin(tool: &str, scenario: &Scenario, text: &str) -> Run {
     let mut run = Run::begin(tool, "simulation", "", scenario.seed);
     run.documents.push(Document { name: "scenario.toml".into(), text: text.into() });
     run
 }
 
 /// One figure of an engine.
-fn figure(engine: Engine, name: &str, unit: Unit, value: f64) -> Figure {
-    let estimate = Estimate { method: Method::Simulated, ..Estimate::single(value) };
-    Figure { name: name.into(), labels: labels([("engine", engine.name())]), unit, estimate }
+pub(crate) fn figure(engine: Engine, name: &str, unit: Unit, value: f64) -> Figure {
+    let labels = labels([("engine", engine.name())]);
+    Figure { name: name.into(), labels, unit, estimate: Estimate::simulated(value) }
 }
 
 fn pipeline_figures(pipeline: &Pipeline, seed: u64, engine: Engine) -> Vec<Figure> {
@@ -212,6 +213,13 @@ fn host_findings(scenario: &HostScenario, engine: Engine) -> Result<Findings, En
     Ok(Findings { figures, timelines, incidents: Vec::new() })
 }
 
+/// What is wrong where a machine came to its end and a process did not.
+#[must_use]
+pub fn deadlock(machine: &Machine, outcome: &machine::Outcome) -> Option<EngineError> {
+    let (flow, waits) = outcome.stuck.clone()?;
+    Some(EngineError::Deadlock { flow: machine.flow_name(flow).into(), waits })
+}
+
 fn machine_findings(
     scenario: &MachineScenario,
     seed: u64,
@@ -222,9 +230,8 @@ fn machine_findings(
     }
     let machine = &scenario.machine;
     let outcome = machine::run(machine, scenario.interval, seed)?;
-    if let Some((flow, waits)) = &outcome.stuck {
-        let name = machine.flow_name(*flow).to_owned();
-        return Err(EngineError::Deadlock { flow: name, waits: waits.clone() });
+    if let Some(deadlock) = deadlock(machine, &outcome) {
+        return Err(deadlock);
     }
     Ok(Findings {
         figures: machine::figures(machine, &outcome),

@@ -1,5 +1,6 @@
 //! A quantity over time: its mean and its peak in every interval (sysSIM section 3.4, table 5).
 
+use bitpath_measure::Picos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +14,12 @@ pub struct Course {
     pub mean: Vec<f64>,
     /// Largest value in each interval.
     pub peak: Vec<u64>,
+}
+
+/// The values of a course, each at the beginning of its interval [s].
+pub(crate) fn points(values: impl Iterator<Item = f64>, interval: Picos) -> Vec<(f64, f64)> {
+    let seconds = interval.as_secs_f64();
+    values.enumerate().map(|(index, value)| (index as f64 * seconds, value)).collect()
 }
 
 /// A level that changes at known times.

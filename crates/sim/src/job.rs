@@ -161,6 +161,13 @@ impl Job {
         Ok(())
     }
 
+    /// Time between two messages of raw data [ps]; none for a film and for as much as possible.
+    #[must_use]
+    pub fn message_interval(&self) -> Option<f64> {
+        let Work::Raw { rate: Some(rate), .. } = &self.work else { return None };
+        Some(self.message.0 as f64 * 8.0 / rate.0 as f64 * 1e12)
+    }
+
     /// Frames that the sender sends in the job's time, none for raw data.
     #[must_use]
     #[expect(

@@ -5,7 +5,7 @@
 
 use bitpath_measure::Labels;
 use bitpath_measure::series::labels;
-use bitpath_measure::statistics::{Method, median, quantile};
+use bitpath_measure::statistics::{median, quantile};
 use bitpath_measure::{Estimate, Unit};
 use bitpath_sim::answer::Parameter;
 use bitpath_sim::host::HostScenario;
@@ -46,11 +46,7 @@ pub(super) fn predict(
     let estimates = middle.into_iter().enumerate().map(|(index, (quantity, unit, value))| {
         let low = within(unit, value - below[index].sqrt());
         let high = within(unit, value + above[index].sqrt());
-        (
-            quantity,
-            unit,
-            Estimate { low, high, method: Method::Simulated, ..Estimate::single(value) },
-        )
+        (quantity, unit, Estimate { low, high, ..Estimate::simulated(value) })
     });
     let estimates = estimates.collect();
     (outcome, estimates)

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use bitpath_measure::Pitfall;
-use bitpath_measure::run::{Document, Event, Run};
+use bitpath_measure::run::{Event, Run};
 use bitpath_measure::series::labels;
-use bitpath_sim::engine::EngineError;
+use bitpath_sim::engine::{self, EngineError};
 use bitpath_sim::machine::{self, Machine, Outcome};
 use bitpath_sim::scenario::Scenario;
 
@@ -22,15 +22,11 @@ pub(crate) fn record(
     seen: Seen<'_>,
 ) -> Result<Run, EngineError> {
     let Seen { outcome, changes, ended } = seen;
-    if let Some((flow, waits)) = outcome.stuck.as_ref().filter(|_| ended) {
-        let flow = machine.flow_name(*flow).to_owned();
-        return Err(EngineError::Deadlock { flow, waits: waits.clone() });
+    if let Some(deadlock) = engine::deadlock(machine, outcome).filter(|_| ended) {
+        return Err(deadlock);
     }
-    let mut run = Run::begin("simulate", "simulation", "", scenario.seed);
-    run.documents.push(Document { name: "scenario.toml".into(), text: text.into() });
+    let mut run = engine::begin("simulate", scenario, text);
     run.figures = machine::figures(machine, outcome);
-    // Nothing delivered yet has no latency.
-    run.figures.retain(|figure| figure.estimate.value.is_finite());
     run.timelines = machine::timelines(machine, outcome);
     run.events = machine::events(&outcome.log);
     run.events.extend(changes.iter().map(event));

@@ -105,25 +105,31 @@ fn with_interval(value: f64, refits: &[Vec<f64>], term: usize, rounds: usize) ->
     }
 }
 
-/// The best of the least-squares solutions over every subset of terms that has no negative
-/// coefficient: with a handful of terms this is the exact non-negative optimum.
+/// Least squares by relative error: every cost counts as one.
 fn solve_nonnegative(terms: &[Vec<f64>], costs: &[f64]) -> Vec<f64> {
-    let width = terms[0].len();
-    let rows: Vec<Vec<f64>> = terms
-        .iter()
-        .zip(costs)
-        .map(|(row, cost)| row.iter().map(|term| term / cost).collect())
-        .collect();
+    let relative = |(row, cost): (&Vec<f64>, &f64)| row.iter().map(|term| term / cost).collect();
+    let rows: Vec<Vec<f64>> = terms.iter().zip(costs).map(relative).collect();
+    nonnegative_least_squares(&rows, &vec![1.0; rows.len()])
+}
+
+/// Coefficients, none negative, whose products with `rows` are nearest to `values` in squares.
+///
+/// The best of the least-squares solutions over every subset of terms that has no negative
+/// coefficient: with a handful of terms this is the exact optimum.
+#[must_use]
+pub fn nonnegative_least_squares(rows: &[Vec<f64>], values: &[f64]) -> Vec<f64> {
+    let width = rows.first().map_or(0, Vec::len);
     let mut best = (vec![0.0; width], f64::INFINITY);
     for subset in 1_u32..1 << width {
         let chosen: Vec<usize> = (0..width).filter(|term| subset >> term & 1 == 1).collect();
-        let Some(solution) = solve(&rows, &chosen) else { continue };
+        let Some(solution) = solve(rows, values, &chosen) else { continue };
         if solution.iter().any(|coefficient| *coefficient < 0.0) {
             continue;
         }
         let mut coefficients = vec![0.0; width];
         chosen.iter().zip(&solution).for_each(|(term, value)| coefficients[*term] = *value);
-        let error = rows.iter().map(|row| (1.0 - dot(row, &coefficients)).powi(2)).sum();
+        let miss = |(row, value): (&Vec<f64>, &f64)| (value - dot(row, &coefficients)).powi(2);
+        let error = rows.iter().zip(values).map(miss).sum();
         if error < best.1 {
             best = (coefficients, error);
         }
@@ -131,15 +137,15 @@ fn solve_nonnegative(terms: &[Vec<f64>], costs: &[f64]) -> Vec<f64> {
     best.0
 }
 
-/// Least squares of `rows` x coefficients = 1 over the chosen terms, by Gaussian elimination of
+/// Least squares of `rows` x coefficients = `values` over the chosen terms, by Gaussian elimination of
 /// the normal equations; `None` where they are singular.
-fn solve(rows: &[Vec<f64>], chosen: &[usize]) -> Option<Vec<f64>> {
+fn solve(rows: &[Vec<f64>], values: &[f64], chosen: &[usize]) -> Option<Vec<f64>> {
     let size = chosen.len();
     let product = |a: usize, b: usize| rows.iter().map(|row| row[a] * row[b]).sum::<f64>();
     let mut matrix: Vec<Vec<f64>> =
         chosen.iter().map(|a| chosen.iter().map(|b| product(*a, *b)).collect()).collect();
     for (row, term) in matrix.iter_mut().zip(chosen) {
-        row.push(rows.iter().map(|values| values[*term]).sum());
+        row.push(rows.iter().zip(values).map(|(row, value)| row[*term] * value).sum());
     }
     for pivot in 0..size {
         let largest = (pivot..size)

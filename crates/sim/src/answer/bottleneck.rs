@@ -24,7 +24,7 @@ const FACTORS: [f64; 4] = [1.25, 1.5, 2.0, 4.0];
 const NO_THROUGHPUT: f64 = 1.0;
 
 /// Elasticity below which nothing limits but the job itself [ratio].
-pub(super) const NEGLIGIBLE: f64 = 0.05;
+const NEGLIGIBLE: f64 = 0.05;
 
 /// Elasticities of one scenario.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,23 +39,27 @@ pub struct Bottleneck {
 #[must_use]
 pub fn find(scenario: &HostScenario) -> Bottleneck {
     let before = worth(scenario);
-    let mut found: Vec<(Parameter, Elasticity)> = Parameter::ALL
-        .into_iter()
-        .filter_map(|parameter| {
-            let improved = |factor| Some(worth(&parameter.improved(scenario, factor)?));
-            Some((parameter, elasticity(parameter.name(), before, improved)?))
-        })
-        .collect();
-    found.sort_by(|a, b| b.1.throughput.value.total_cmp(&a.1.throughput.value));
-    // The job's own rate counts only where no resource does: to ask for less is no remedy.
-    let limiting = found.iter().find(|(parameter, found)| {
-        *parameter != Parameter::JobRate && found.throughput.value > NEGLIGIBLE
+    let found = Parameter::ALL.into_iter().filter_map(|parameter| {
+        let improved = |factor| Some(worth(&parameter.improved(scenario, factor)?));
+        Some((parameter, elasticity(parameter.name(), before, improved)?))
     });
-    let parameter = limiting.map_or(Parameter::JobRate, |(parameter, _)| *parameter);
-    Bottleneck {
-        parameter,
-        elasticities: found.into_iter().map(|(_, elasticity)| elasticity).collect(),
-    }
+    let (parameter, elasticities) = limiting(found, Parameter::JobRate);
+    Bottleneck { parameter, elasticities }
+}
+
+/// The parameter that limits, and all elasticities, the largest first. The job's own rate counts
+/// only where no resource does: to ask for less is no remedy.
+pub(super) fn limiting<P: Copy + PartialEq>(
+    found: impl Iterator<Item = (P, Elasticity)>,
+    own_rate: P,
+) -> (P, Vec<Elasticity>) {
+    let mut found: Vec<(P, Elasticity)> = found.collect();
+    found.sort_by(|a, b| b.1.throughput.value.total_cmp(&a.1.throughput.value));
+    let limiting = found
+        .iter()
+        .find(|(parameter, found)| *parameter != own_rate && found.throughput.value > NEGLIGIBLE);
+    let limiting = limiting.map_or(own_rate, |(parameter, _)| *parameter);
+    (limiting, found.into_iter().map(|(_, elasticity)| elasticity).collect())
 }
 
 /// The elasticity to one parameter; `improved` says what a scenario with so many times as much of

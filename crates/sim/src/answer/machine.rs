@@ -4,12 +4,12 @@
 //! All runs draw the same random numbers, so that chance moves the changed machine as it moved
 //! the given one.
 
-use bitpath_measure::run::{JobAnswer, Remedy, RemedyOutcome};
-use bitpath_measure::{ByteCount, Estimate, Method, Picos};
+use bitpath_measure::run::{JobAnswer, Remedy};
+use bitpath_measure::{ByteCount, Picos};
 
-use super::bottleneck::{NEGLIGIBLE, elasticity};
-use super::{Questions, Worth};
-use crate::machine::{self, Cause, CopyPath, Direction, Machine, MachineScenario, Task};
+use super::bottleneck::{elasticity, limiting};
+use super::{Questions, Worth, by_gain, predicted};
+use crate::machine::{self, CopyPath, Direction, Machine, MachineScenario, Task};
 
 /// A parameter: its dotted name, what it means when it limits, and what more of it is.
 struct Parameter {
@@ -87,14 +87,14 @@ const PARAMETERS: [Parameter; 12] = [
         improve: |machine, factor| lighter_work(machine, factor),
     },
     Parameter {
-        name: JOB_RATE,
+        name: "flow.job.rate",
         in_words: "nothing but the rate that the jobs themselves ask for",
         improve: |machine, factor| faster_jobs(machine, factor),
     },
 ];
 
-/// The parameter that is no resource.
-const JOB_RATE: &str = "flow.job.rate";
+/// The parameter that is no resource, the last.
+const JOB_RATE: usize = PARAMETERS.len() - 1;
 
 /// A change that somebody could make.
 struct Change {
@@ -193,54 +193,39 @@ const REMEDIES: [Change; 11] = [
 #[must_use]
 pub fn answer(scenario: &MachineScenario, seed: u64, questions: Questions) -> JobAnswer {
     let before = worth(scenario, seed);
-    let of = |parameter: &'static Parameter| {
+    let found = PARAMETERS.iter().enumerate().filter_map(|(index, parameter)| {
         let improved = |factor| {
             let mut changed = scenario.clone();
             (parameter.improve)(&mut changed.machine, factor);
             worth(&changed, seed)
         };
-        Some((parameter, elasticity(parameter.name, before?, improved)?))
-    };
-    let mut found: Vec<_> = PARAMETERS.iter().filter_map(of).collect();
-    found.sort_by(|a, b| b.1.throughput.value.total_cmp(&a.1.throughput.value));
-    let limiting = found.iter().find(|(parameter, found)| {
-        parameter.name != JOB_RATE && found.throughput.value > NEGLIGIBLE
+        Some((index, elasticity(parameter.name, before?, improved)?))
     });
-    let last = &PARAMETERS[PARAMETERS.len() - 1];
-    let limiting = limiting.map_or(last, |(parameter, _)| *parameter);
+    let (limiting, elasticities) = limiting(found, JOB_RATE);
+    let limiting = &PARAMETERS[limiting];
+    let before = before.filter(|_| questions.remedies);
     JobAnswer {
         scenario: String::new(),
         bottleneck: limiting.name.into(),
         bottleneck_in_words: limiting.in_words.into(),
-        elasticities: found.into_iter().map(|(_, elasticity)| elasticity).collect(),
-        remedies: if questions.remedies { remedies(scenario, seed) } else { Vec::new() },
+        elasticities,
+        remedies: before.map(|before| remedies(scenario, before, seed)).unwrap_or_default(),
     }
 }
 
-fn remedies(scenario: &MachineScenario, seed: u64) -> Vec<Remedy> {
-    let Some(before) = worth(scenario, seed) else { return Vec::new() };
-    let remedy = |remedy: &Change| {
+fn remedies(scenario: &MachineScenario, before: Worth, seed: u64) -> Vec<Remedy> {
+    by_gain(REMEDIES.iter().filter_map(|remedy| {
         let mut changed = scenario.clone();
         (remedy.apply)(&mut changed.machine);
         let gain = worth(&changed, seed)?.gain_over(before);
-        Some(Remedy {
-            name: remedy.name.into(),
-            change: remedy.change.into(),
-            predicted_gain: Estimate { method: Method::Simulated, ..Estimate::single(gain) },
-            outcome: RemedyOutcome::NotTried,
-        })
-    };
-    let mut ranked: Vec<Remedy> = REMEDIES.iter().filter_map(remedy).collect();
-    ranked.sort_by(|a, b| b.predicted_gain.value.total_cmp(&a.predicted_gain.value));
-    ranked
+        Some(predicted(remedy.name.into(), remedy.change, gain))
+    }))
 }
 
 /// What a machine is worth; nothing where its values do not go together.
 fn worth(scenario: &MachineScenario, seed: u64) -> Option<Worth> {
     let outcome = machine::run(&scenario.machine, scenario.interval, seed).ok()?;
-    let sent: u64 = outcome.flows.iter().map(|flow| flow.sent).sum();
-    let lost: u64 = Cause::ALL.into_iter().map(|cause| outcome.drops(cause)).sum();
-    Some(Worth { throughput: outcome.throughput(), loss: lost as f64 / sent.max(1) as f64 })
+    Some(Worth { throughput: outcome.throughput(), loss: outcome.loss() })
 }
 
 fn cheaper_stack(machine: &mut Machine, factor: f64) {

@@ -3,7 +3,7 @@
 //! Each is a change to the scenario; its gain is the useful throughput after over before.
 
 use bitpath_measure::run::{Remedy as Ranked, RemedyOutcome};
-use bitpath_measure::{BitRate, ByteCount, Estimate, Method};
+use bitpath_measure::{BitRate, ByteCount, Estimate};
 
 use super::worth;
 use crate::host::HostScenario;
@@ -162,7 +162,7 @@ fn ranked(remedy: Remedy, gain: f64) -> Ranked {
     } else {
         RemedyOutcome::NotApplicable { reason: "needs other hardware".into() }
     };
-    let predicted_gain = Estimate { method: Method::Simulated, ..Estimate::single(gain) };
+    let predicted_gain = Estimate::simulated(gain);
     Ranked { name: remedy.name().into(), change: remedy.change().into(), predicted_gain, outcome }
 }
 

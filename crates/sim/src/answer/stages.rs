@@ -3,15 +3,13 @@
 //! Every parameter is one of a stage, or the rate of arrivals. All runs draw the same random
 //! numbers, so that chance moves the changed pipeline as it moved the given one.
 
-use bitpath_measure::run::{Elasticity, JobAnswer, Remedy, RemedyOutcome};
-use bitpath_measure::{Estimate, Method, Picos};
+use bitpath_measure::Picos;
+use bitpath_measure::run::{JobAnswer, Remedy};
 
-use super::bottleneck::{NEGLIGIBLE, elasticity};
-use super::{Questions, Worth};
+use super::bottleneck::{elasticity, limiting};
+use super::{Questions, Worth, by_gain, predicted};
+use crate::bounds::MAX_SLOTS;
 use crate::pipeline::{Pipeline, exact};
-
-/// Most slots that a stage is given: as many as a scenario may give it.
-const MAX_SLOTS: usize = 1 << 24;
 
 /// One parameter of a pipeline; stages are counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,36 +82,24 @@ impl StageParameter {
 /// What limits the pipeline, and the gain of each remedy where that is asked.
 #[must_use]
 pub fn answer(pipeline: &Pipeline, seed: u64, questions: Questions) -> JobAnswer {
-    let found = elasticities(pipeline, seed);
-    let limiting = found.iter().find(|(parameter, found)| {
-        *parameter != StageParameter::ArrivalRate && found.throughput.value > NEGLIGIBLE
+    let before = worth(pipeline, seed);
+    let found = StageParameter::all(pipeline).into_iter().filter_map(|parameter| {
+        let improved = |factor| Some(worth(&parameter.improved(pipeline, factor), seed));
+        Some((parameter, elasticity(&parameter.name(pipeline), before, improved)?))
     });
-    let limiting = limiting.map_or(StageParameter::ArrivalRate, |(parameter, _)| *parameter);
+    let (limiting, elasticities) = limiting(found, StageParameter::ArrivalRate);
     JobAnswer {
         scenario: String::new(),
         bottleneck: limiting.name(pipeline),
         bottleneck_in_words: limiting.in_words(pipeline),
-        elasticities: found.into_iter().map(|(_, elasticity)| elasticity).collect(),
-        remedies: if questions.remedies { remedies(pipeline, seed) } else { Vec::new() },
+        elasticities,
+        remedies: if questions.remedies { remedies(pipeline, before, seed) } else { Vec::new() },
     }
-}
-
-/// The elasticity to every parameter, the largest first.
-fn elasticities(pipeline: &Pipeline, seed: u64) -> Vec<(StageParameter, Elasticity)> {
-    let before = worth(pipeline, seed);
-    let of = |parameter: StageParameter| {
-        let improved = |factor| Some(worth(&parameter.improved(pipeline, factor), seed));
-        Some((parameter, elasticity(&parameter.name(pipeline), before, improved)?))
-    };
-    let mut found: Vec<_> = StageParameter::all(pipeline).into_iter().filter_map(of).collect();
-    found.sort_by(|a, b| b.1.throughput.value.total_cmp(&a.1.throughput.value));
-    found
 }
 
 /// A faster server and a larger buffer for every stage, ranked by gain. Their counterparts in
 /// table 11 of the 2004 study: more processors, memory banks or offload; cache and buffers.
-fn remedies(pipeline: &Pipeline, seed: u64) -> Vec<Remedy> {
-    let before = worth(pipeline, seed);
+fn remedies(pipeline: &Pipeline, before: Worth, seed: u64) -> Vec<Remedy> {
     let remedy = |parameter: StageParameter| {
         let (name, change, factor) = match parameter {
             StageParameter::Service(stage) => ("a faster", ("service time halved", stage), 2.0),
@@ -121,17 +107,10 @@ fn remedies(pipeline: &Pipeline, seed: u64) -> Vec<Remedy> {
             StageParameter::ArrivalRate => return None,
         };
         let gain = worth(&parameter.improved(pipeline, factor), seed).gain_over(before);
-        Some(Remedy {
-            name: format!("{name} stage {}", pipeline.stages[change.1].name),
-            change: change.0.into(),
-            predicted_gain: Estimate { method: Method::Simulated, ..Estimate::single(gain) },
-            outcome: RemedyOutcome::NotTried,
-        })
+        let name = format!("{name} stage {}", pipeline.stages[change.1].name);
+        Some(predicted(name, change.0, gain))
     };
-    let mut remedies: Vec<Remedy> =
-        StageParameter::all(pipeline).into_iter().filter_map(remedy).collect();
-    remedies.sort_by(|a, b| b.predicted_gain.value.total_cmp(&a.predicted_gain.value));
-    remedies
+    by_gain(StageParameter::all(pipeline).into_iter().filter_map(remedy))
 }
 
 fn worth(pipeline: &Pipeline, seed: u64) -> Worth {

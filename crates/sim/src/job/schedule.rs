@@ -44,10 +44,7 @@ impl<'a> Schedule<'a> {
     /// The messages of a job.
     #[must_use]
     pub fn new(job: &'a Job) -> Self {
-        let interval = match &job.work {
-            Work::Raw { rate: Some(rate), .. } => job.message.0 as f64 * 8.0 / rate.0 as f64 * 1e12,
-            _ => 0.0,
-        };
+        let interval = job.message_interval().unwrap_or(0.0);
         Self { job, interval, index: 0, written: 0, frames: job.frames() }
     }
 

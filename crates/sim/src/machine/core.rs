@@ -24,7 +24,7 @@ pub(super) enum Running {
 /// Segments that are merged before they go up to the socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Merged {
-    pub(super) flow: u32,
+    pub(super) flow: usize,
     pub(super) bytes: u64,
     /// Whether an acknowledgement is owed at once.
     pub(super) answer: bool,

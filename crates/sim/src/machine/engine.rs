@@ -251,7 +251,7 @@ impl<'a> Machine<'a> {
 
     /// Moves an event to an earlier time; a later one leaves it.
     pub(super) fn no_later(&mut self, id: usize, time: u64) {
-        if time != NEVER && time < self.calendar.time(id) {
+        if time < self.calendar.time(id) {
             self.calendar.set(id, time);
         }
     }

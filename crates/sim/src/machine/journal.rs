@@ -47,7 +47,7 @@ impl Journal {
 
     /// Something went wrong with a flow whose kernel and user buffers hold so much.
     #[cold]
-    pub(super) fn note(&mut self, flow: u32, trouble: Trouble, buffers: (u64, u64), now: u64) {
+    pub(super) fn note(&mut self, flow: usize, trouble: Trouble, buffers: (u64, u64), now: u64) {
         if self.log.len() < LONGEST_LOG {
             self.log.push(Incident {
                 at: Picos(now),

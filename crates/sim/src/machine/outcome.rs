@@ -52,7 +52,7 @@ pub struct Incident {
     /// What happened.
     pub trouble: Trouble,
     /// Whose packet [flow].
-    pub flow: u32,
+    pub flow: usize,
     /// Frames in the rings [frames].
     pub ring_frames: u64,
     /// Memory charged to the flow's socket [B].
@@ -128,6 +128,19 @@ impl Outcome {
     pub fn throughput(&self) -> f64 {
         let bytes: u64 = self.flows.iter().map(|flow| flow.delivered_bytes).sum();
         bytes as f64 * 8.0 / self.elapsed.as_secs_f64()
+    }
+
+    /// Packets that all sending ends put on the way [packets].
+    #[must_use]
+    pub fn sent(&self) -> u64 {
+        self.flows.iter().map(|flow| flow.sent).sum()
+    }
+
+    /// Share of them that was lost [ratio].
+    #[must_use]
+    pub fn loss(&self) -> f64 {
+        let lost: u64 = Cause::ALL.into_iter().map(|cause| self.drops(cause)).sum();
+        lost as f64 / self.sent().max(1) as f64
     }
 
     /// Packets lost to one cause, of all flows [packets].

@@ -24,12 +24,10 @@ pub(super) enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Packet {
     /// Its flow.
-    pub(super) flow: u32,
+    pub(super) flow: usize,
     /// Frames that it takes [frames].
     pub(super) frames: u32,
     /// Payload [B].
     pub(super) bytes: u64,
-    /// When it left its sender [ps].
-    pub(super) sent: u64,
     pub(super) kind: Kind,
 }

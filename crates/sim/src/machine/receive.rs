@@ -14,11 +14,11 @@ impl Machine<'_> {
     pub(super) fn inward_event(&mut self, now: u64) {
         let Some(packet) = self.inward.arrive() else { return };
         self.calendar.set(self.numbers.inward(), self.inward.next_arrival());
-        if self.setup.flows[packet.flow as usize].copies == CopyPath::Rdma {
+        if self.setup.flows[packet.flow].copies == CopyPath::Rdma {
             // The card places and acknowledges by itself.
             return self.place(packet, now);
         }
-        let queue = packet.flow as usize % self.queues.len();
+        let queue = packet.flow % self.queues.len();
         if !self.queues[queue].take(packet, &self.setup.nic, now) {
             let cause =
                 if self.queues[queue].waits_for_core(now) { Cause::Cpu } else { Cause::NicBuffer };
@@ -71,7 +71,7 @@ impl Machine<'_> {
         let frames = u64::from(packet.frames);
         self.journal.ring.set(now, self.journal.ring.level().saturating_sub(frames));
         self.cores[core].handled += packet.frames;
-        let stack = &self.setup.flows[packet.flow as usize].stack;
+        let stack = &self.setup.flows[packet.flow].stack;
         let cost = match packet.kind {
             Kind::Datagram(_) => stack.frame * frames + stack.delivery,
             Kind::Segment(_) => stack.frame,
@@ -87,13 +87,13 @@ impl Machine<'_> {
             Kind::Datagram(message) => self.deliver(core, packet, message, now),
             Kind::Segment(segment) => self.segment(core, packet.flow, segment, now),
             Kind::Acknowledgement { .. } => {
-                self.acknowledged(packet.flow as usize, Some(core), packet.kind, now);
+                self.acknowledged(packet.flow, Some(core), packet.kind, now);
             }
         }
     }
 
     fn deliver(&mut self, core: usize, packet: Packet, message: Message, now: u64) {
-        let flow = packet.flow as usize;
+        let flow = packet.flow;
         let charge = packet.bytes + self.setup.flows[flow].overhead * u64::from(packet.frames);
         if !self.flows[flow].socket.offer(message, charge) {
             return self.lose(packet, Cause::KernelBuffer, now);
@@ -102,12 +102,12 @@ impl Machine<'_> {
         self.wake_reader(flow, Some(core), now);
     }
 
-    fn segment(&mut self, core: usize, flow: u32, segment: u64, now: u64) {
-        let size = self.setup.flows[flow as usize].segment;
-        let taken = self.flows[flow as usize].receiver.take(segment);
+    fn segment(&mut self, core: usize, flow: usize, segment: u64, now: u64) {
+        let size = self.setup.flows[flow].segment;
+        let taken = self.flows[flow].receiver.take(segment);
         if taken.delivered == 0 {
             self.flush(core, now);
-            return self.acknowledge(flow as usize, now);
+            return self.acknowledge(flow, now);
         }
         if self.cores[core].merged.is_some_and(|merged| merged.flow != flow) {
             self.flush(core, now);
@@ -125,7 +125,7 @@ impl Machine<'_> {
     /// Hands what was merged to its socket.
     pub(super) fn flush(&mut self, core: usize, now: u64) {
         let Some(merged) = self.cores[core].merged.take() else { return };
-        let flow = merged.flow as usize;
+        let flow = merged.flow;
         self.cores[core].carry += self.setup.flows[flow].stack.delivery;
         self.flows[flow].socket.append(merged.bytes);
         self.charged(flow, now);
@@ -139,7 +139,7 @@ impl Machine<'_> {
 
     /// The card places payload in the process's memory by itself.
     fn place(&mut self, packet: Packet, now: u64) {
-        let flow = packet.flow as usize;
+        let flow = packet.flow;
         match packet.kind {
             Kind::Acknowledgement { .. } => self.acknowledged(flow, None, packet.kind, now),
             Kind::Datagram(message) => {
@@ -172,7 +172,7 @@ impl Machine<'_> {
 
     /// A packet is lost.
     pub(super) fn lose(&mut self, packet: Packet, cause: Cause, now: u64) {
-        let flow = packet.flow as usize;
+        let flow = packet.flow;
         self.flows[flow].counts.drops[cause as usize] += 1;
         let buffers = (self.flows[flow].socket.charged(), self.processes[flow].held);
         self.journal.note(packet.flow, Trouble::Drop(cause), buffers, now);

@@ -4,28 +4,26 @@ use std::collections::BTreeMap;
 
 use bitpath_measure::run::{Event, Figure, Timeline};
 use bitpath_measure::series::labels;
-use bitpath_measure::{Estimate, Labels, Method, Unit};
+use bitpath_measure::{Labels, Unit};
 
 use super::description::Machine;
 use super::outcome::{Cause, FlowOutcome, Incident, Outcome, Trouble};
-use crate::engine::Engine;
-use crate::gauge::Course;
+use crate::engine::{self, Engine};
+use crate::gauge::{Course, points};
 
 /// Everything that a machine's outcome says in numbers.
 #[must_use]
 pub fn figures(machine: &Machine, outcome: &Outcome) -> Vec<Figure> {
     let figure = |name: &str, mut labels: Labels, unit, value| {
-        let estimate = Estimate { method: Method::Simulated, ..Estimate::single(value) };
-        labels.insert("engine".into(), Engine::Events.name().into());
-        Figure { name: name.into(), labels, unit, estimate }
+        let mut figure = engine::figure(Engine::Events, name, unit, value);
+        figure.labels.append(&mut labels);
+        figure
     };
     let all = || labels([]);
-    let sent: u64 = outcome.flows.iter().map(|flow| flow.sent).sum();
-    let lost: u64 = Cause::ALL.into_iter().map(|cause| outcome.drops(cause)).sum();
     let mut figures = vec![
         figure("throughput", all(), Unit::BitsPerSecond, outcome.throughput()),
-        figure("sent", all(), Unit::Packets, sent as f64),
-        figure("loss", all(), Unit::Ratio, lost as f64 / sent.max(1) as f64),
+        figure("sent", all(), Unit::Packets, outcome.sent() as f64),
+        figure("loss", all(), Unit::Ratio, outcome.loss()),
     ];
     for cause in Cause::ALL {
         let name = format!("dropped.{}", cause.name());
@@ -113,12 +111,7 @@ pub fn timelines(machine: &Machine, outcome: &Outcome) -> Vec<Timeline> {
         labels: Labels::new(),
         unit,
         limit,
-        points: course
-            .mean
-            .iter()
-            .enumerate()
-            .map(|(index, value)| (index as f64 * outcome.interval.as_secs_f64(), *value))
-            .collect(),
+        points: points(course.mean.iter().copied(), outcome.interval),
     };
     let ring = (machine.nic.ring * machine.nic.queues) as f64;
     let sockets: u64 =

@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use super::calendar::NEVER;
 use super::description::Arrivals;
 use super::setup::Flow;
-use crate::job::{Job, Message, Schedule, Work};
+use crate::job::{Job, Message, Schedule};
 
 /// The peer's side of one flow.
 #[derive(Clone, Debug)]
@@ -27,15 +27,9 @@ pub(super) struct Source<'a> {
 
 impl<'a> Source<'a> {
     pub(super) fn new(job: &'a Job, flow: &Flow, chance: ChaCha8Rng) -> Self {
-        let gap = match &job.work {
-            Work::Raw { rate: Some(rate), .. } => {
-                Some(job.message.0 as f64 * 8.0 / rate.0 as f64 * 1e12)
-            }
-            _ => None,
-        };
         Self {
             schedule: Schedule::new(job),
-            gap,
+            gap: job.message_interval(),
             message: job.message.0,
             segment: flow.segment,
             limit: flow.limit,

@@ -14,10 +14,9 @@ impl Machine<'_> {
     pub(super) fn emit_datagram(&mut self, flow: usize, message: Message, now: u64) {
         let frames = message.bytes.div_ceil(self.setup.flows[flow].segment).max(1);
         let packet = Packet {
-            flow: u32::try_from(flow).unwrap_or(u32::MAX),
+            flow,
             frames: u32::try_from(frames).unwrap_or(u32::MAX),
             bytes: message.bytes,
-            sent: now,
             kind: Kind::Datagram(message),
         };
         self.enter(packet, self.setup.flows[flow].direction == Direction::Receive, now);
@@ -25,7 +24,7 @@ impl Machine<'_> {
 
     /// Puts a packet on one of the two ways.
     fn enter(&mut self, packet: Packet, inward: bool, now: u64) {
-        let flow = packet.flow as usize;
+        let flow = packet.flow;
         let line = packet.bytes + self.setup.flows[flow].headers * u64::from(packet.frames);
         let data = !matches!(packet.kind, Kind::Acknowledgement { .. });
         self.flows[flow].counts.sent += u64::from(data);
@@ -85,8 +84,7 @@ impl Machine<'_> {
         let mut sent = 0;
         while let Turn::Send(segment, _) = self.flows[flow].sender.turn(now, available) {
             let kind = Kind::Segment(segment);
-            let number = u32::try_from(flow).unwrap_or(u32::MAX);
-            self.enter(Packet { flow: number, frames: 1, bytes, sent: now, kind }, inward, now);
+            self.enter(Packet { flow, frames: 1, bytes, kind }, inward, now);
             sent += 1;
         }
         if let Some(core) = core.filter(|_| !inward && sent > 0) {
@@ -108,8 +106,7 @@ impl Machine<'_> {
         }
         if closed && state.stall(now) {
             let buffers = (state.socket.charged(), self.processes[flow].held);
-            let number = u32::try_from(flow).unwrap_or(u32::MAX);
-            self.journal.note(number, Trouble::Stall, buffers, now);
+            self.journal.note(flow, Trouble::Stall, buffers, now);
         }
     }
 
@@ -131,10 +128,7 @@ impl Machine<'_> {
         let state = &mut self.flows[flow];
         let due = state.progress + state.sender.timeout();
         if now < due {
-            if state.sender.in_flight() > 0 || state.stalled_since.is_some() {
-                self.calendar.set(self.numbers.retransmission(flow), due);
-            }
-            return;
+            return self.arm(flow, now);
         }
         if state.sender.in_flight() > 0 {
             state.sender.timed_out();
@@ -151,7 +145,7 @@ impl Machine<'_> {
     pub(super) fn outward_event(&mut self, now: u64) {
         let Some(packet) = self.outward.arrive() else { return };
         self.calendar.set(self.numbers.outward(), self.outward.next_arrival());
-        let flow = packet.flow as usize;
+        let flow = packet.flow;
         self.journal.worked(now);
         match packet.kind {
             Kind::Datagram(message) => self.delivered(flow, message.bytes, now),
@@ -191,9 +185,8 @@ impl Machine<'_> {
         state.announced = room_until;
         let hole = state.receiver.waiting() > 0;
         let kind = Kind::Acknowledgement { expected: state.receiver.expected, room_until, hole };
-        let number = u32::try_from(flow).unwrap_or(u32::MAX);
         self.calendar.set(self.numbers.delayed(flow), NEVER);
-        self.enter(Packet { flow: number, frames: 1, bytes: 0, sent: now, kind }, !receives, now);
+        self.enter(Packet { flow, frames: 1, bytes: 0, kind }, !receives, now);
     }
 
     /// A segment waited long enough for a second one.

@@ -6,7 +6,7 @@ use bitpath_media::Quality;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::gauge::Course;
+use crate::gauge::{Course, points};
 
 /// Drops that are kept one by one; later ones are only counted.
 pub const MAX_LOGGED_DROPS: usize = 10_000;
@@ -145,11 +145,7 @@ impl Outcome {
             labels: bitpath_measure::series::labels([("scenario", scenario)]),
             unit,
             limit,
-            points: values
-                .iter()
-                .enumerate()
-                .map(|(i, value)| (i as f64 * self.interval.as_secs_f64(), *value))
-                .collect(),
+            points: points(values.into_iter(), self.interval),
         };
         let peaks = |course: &Course| course.peak.iter().map(|peak| *peak as f64).collect();
         let load =

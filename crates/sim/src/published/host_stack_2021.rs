@@ -9,6 +9,7 @@
 //! The fourth configuration, `all`, adds aRFS: the softirq runs where the application does, so
 //! that data and buffers are found in its cache. No row of the predicted side tells what that saves.
 
+use bitpath_measure::statistics::nonnegative_least_squares;
 use bitpath_measure::{ByteCount, Unit};
 
 use super::table::{Row, Table};
@@ -198,27 +199,18 @@ fn constants_of(cost: &SegmentCost) -> usize {
     terms.iter().filter(|cycles| **cycles > 0.0).count()
 }
 
-/// Least squares without negative coefficients over the terms in use, one coefficient at a time
-/// until none moves (Gauss and Seidel).
+/// Least squares without negative coefficients over the terms in use.
 fn least_squares(rows: &[Weighted], used: [bool; 3]) -> [f64; 3] {
+    let terms: Vec<usize> = (0..3).filter(|term| used[*term]).collect();
+    let chosen = |(factors, _): &Weighted| terms.iter().map(|term| factors[*term]).collect();
+    let factors: Vec<Vec<f64>> = rows.iter().map(chosen).collect();
+    let values: Vec<f64> = rows.iter().map(|(_, value)| *value).collect();
     let mut solution = [0.0; 3];
-    for _ in 0..SWEEPS {
-        for term in (0..3).filter(|term| used[*term]) {
-            let (mut product, mut square) = (0.0, 0.0);
-            for (factors, value) in rows {
-                let others: f64 =
-                    (0..3).filter(|other| *other != term).map(|o| factors[o] * solution[o]).sum();
-                product += factors[term] * (value - others);
-                square += factors[term] * factors[term];
-            }
-            solution[term] = (product / square).max(0.0);
-        }
+    for (term, cycles) in terms.iter().zip(nonnegative_least_squares(&factors, &values)) {
+        solution[*term] = cycles;
     }
     solution
 }
-
-/// Two terms at most: each sweep shrinks the error by their correlation squared, 0.9 at worst.
-const SWEEPS: usize = 500;
 
 /// What aRFS leaves of each kind of cycles on a side [ratio].
 fn locality(table: &Table, side: &str) -> Result<[f64; 3], PublishedError> {

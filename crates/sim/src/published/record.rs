@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use bitpath_measure::run::{Check, Document, Figure, Run};
 use bitpath_measure::series::labels;
-use bitpath_measure::{Estimate, Method, Unit};
+use bitpath_measure::{Estimate, Unit};
 
 use super::{Criterion, Point, Set};
 
@@ -37,7 +37,7 @@ fn point_check(set: &Set, point: &Point) -> Check {
         scenario: set.name.into(),
         quantity: format!("{}: {}", point.name, point.quantity),
         unit: point.unit,
-        predicted: simulated(point.predicted),
+        predicted: Estimate::simulated(point.predicted),
         measured: Estimate::single(point.published),
         reference: point.reference(),
         tolerance: point.tolerance,
@@ -51,7 +51,7 @@ fn criterion_check(set: &Set, criterion: &Criterion) -> Check {
         scenario: set.name.into(),
         quantity: criterion.name.into(),
         unit: Unit::Ratio,
-        predicted: simulated(criterion.value),
+        predicted: Estimate::simulated(criterion.value),
         measured: Estimate::single(0.0),
         reference: 1.0,
         tolerance: criterion.limit,
@@ -64,12 +64,8 @@ fn mean_error(set: &Set) -> Figure {
         name: "validation.mean_error".into(),
         labels: labels([("set", set.name)]),
         unit: Unit::Ratio,
-        estimate: Estimate { samples: set.points.len(), ..simulated(set.mean_error()) },
+        estimate: Estimate { samples: set.points.len(), ..Estimate::simulated(set.mean_error()) },
     }
-}
-
-fn simulated(value: f64) -> Estimate {
-    Estimate { method: Method::Simulated, ..Estimate::single(value) }
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! A published table as CSV (RFC 4180, section 2): lines that begin with `#` are remarks, the
 //! first other line names the columns, a field in quotes may hold commas.
 
+use std::str::FromStr;
+
 use super::PublishedError;
 
 /// A table with named columns.
@@ -71,17 +73,15 @@ impl<'a> Row<'a> {
 
     /// The number of a column.
     pub(super) fn number(&self, column: &str) -> Result<f64, PublishedError> {
-        let text = self.text(column)?;
-        text.parse().map_err(|_| PublishedError::Number {
-            file: self.table.file,
-            line: self.line,
-            column: column.into(),
-            text: text.into(),
-        })
+        self.parsed(column)
     }
 
     /// The whole number of a column.
     pub(super) fn count(&self, column: &str) -> Result<u64, PublishedError> {
+        self.parsed(column)
+    }
+
+    fn parsed<T: FromStr>(&self, column: &str) -> Result<T, PublishedError> {
         let text = self.text(column)?;
         text.parse().map_err(|_| PublishedError::Number {
             file: self.table.file,
