@@ -4,7 +4,7 @@ use bitpath_measure::{BitRate, ByteCount, Picos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::gop::GopModel;
+use crate::gop::{GopModel, PictureModel};
 
 /// Most frames in one film: a day at 60 frames/s.
 pub const MAX_FRAMES: usize = 60 * 86_400;
@@ -82,7 +82,8 @@ pub struct Film {
     pub frames: Vec<Frame>,
 }
 
-/// A film as written in a file: its frames one by one, or a model of its groups of pictures.
+/// A film as written in a file: its frames one by one, or a model of its groups of pictures by their
+/// sizes or by their pictures and compression.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct WrittenFilm {
@@ -90,10 +91,12 @@ struct WrittenFilm {
     name: String,
     /// Frames a second, where the frames are written one by one.
     rate: Option<FrameRate>,
-    /// The frames in decode order, or `gop` and `length` instead.
+    /// The frames in decode order, or `length` with `gop` or `pictures` instead.
     frames: Option<Vec<Frame>>,
     /// A group of pictures that is repeated.
     gop: Option<GopModel>,
+    /// The same by its pictures and their compression.
+    pictures: Option<PictureModel>,
     /// Frames that it is repeated to [frames].
     length: Option<usize>,
 }
@@ -102,22 +105,14 @@ impl TryFrom<WrittenFilm> for Film {
     type Error = FilmError;
 
     fn try_from(written: WrittenFilm) -> Result<Self, FilmError> {
-        match written {
-            WrittenFilm {
-                name,
-                rate: Some(rate),
-                frames: Some(frames),
-                gop: None,
-                length: None,
-            } => Self::new(&name, rate, frames),
-            WrittenFilm {
-                name,
-                rate: None,
-                frames: None,
-                gop: Some(gop),
-                length: Some(length),
-            } => gop.film(&name, length),
-            WrittenFilm { name, .. } => Err(FilmError::Written { name }),
+        let WrittenFilm { name, rate, frames, gop, pictures, length } = written;
+        match (rate, frames, gop, pictures, length) {
+            (Some(rate), Some(frames), None, None, None) => Self::new(&name, rate, frames),
+            (None, None, Some(gop), None, Some(length)) => gop.film(&name, length),
+            (None, None, None, Some(pictures), Some(length)) => {
+                pictures.group().film(&name, length)
+            }
+            _ => Err(FilmError::Written { name }),
         }
     }
 }
@@ -148,7 +143,7 @@ pub enum FilmError {
         index: usize,
     },
     /// Neither frames nor a model, or parts of both.
-    #[error("film {name} needs either `rate` and `frames`, or `gop` and `length`")]
+    #[error("film {name} needs either `rate` and `frames`, or `length` with `gop` or `pictures`")]
     Written {
         /// The film.
         name: String,

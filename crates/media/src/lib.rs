@@ -8,5 +8,5 @@ pub mod gop;
 pub mod quality;
 
 pub use film::{Film, FilmError, Frame, FrameKind, FrameRate};
-pub use gop::GopModel;
+pub use gop::{GopModel, PictureModel};
 pub use quality::{Fate, Quality};

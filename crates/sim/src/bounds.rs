@@ -6,7 +6,7 @@ use std::fmt::Display;
 use bitpath_measure::{BitRate, ByteCount, ByteRate, Picos};
 use serde::de::{Deserialize, Deserializer, Error};
 
-use crate::machine::Flow;
+use crate::machine::{Cache, Flow};
 use crate::pipeline::{MAX_STAGES, Stage, WhenFull};
 
 /// Most packets in one run: at 100 million a second these take three hours.
@@ -44,6 +44,9 @@ const MAX_CORES: usize = 1024;
 
 /// Most flows of one machine: as many as a card tells apart.
 const MAX_FLOWS: usize = 100_000;
+
+/// Most levels of cache: four are the most that anybody has built.
+const MAX_CACHES: usize = 4;
 
 /// Reads a value and refuses it outside `low..=high`.
 fn within<'de, D, T>(deserializer: D, what: &str, low: T, high: T) -> Result<T, D::Error>
@@ -116,6 +119,34 @@ pub(crate) fn cores<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize,
 
 pub(crate) fn budget<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     within(deserializer, "a budget", 1, u32::MAX)
+}
+
+pub(crate) fn generation<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u8, D::Error> {
+    within(deserializer, "a generation of PCI Express", 1, 7)
+}
+
+pub(crate) fn lanes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u8, D::Error> {
+    within(deserializer, "a number of lanes", 1, 32)
+}
+
+pub(crate) fn optional_buffer<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<ByteCount>, D::Error> {
+    let size = Option::<ByteCount>::deserialize(deserializer)?;
+    size.map(|size| checked(size, "a buffer", ByteCount(1), MAX_BUFFER))
+        .transpose()
+        .map_err(D::Error::custom)
+}
+
+pub(crate) fn caches<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Cache>, D::Error> {
+    let caches = Vec::<Cache>::deserialize(deserializer)?;
+    if caches.len() > MAX_CACHES {
+        return Err(D::Error::custom(format!("{} caches: at most {MAX_CACHES}", caches.len())));
+    }
+    if caches.windows(2).any(|pair| pair[0].size >= pair[1].size) {
+        return Err(D::Error::custom("caches go from the smallest to the largest"));
+    }
+    Ok(caches)
 }
 
 pub(crate) fn rate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BitRate, D::Error> {

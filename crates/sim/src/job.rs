@@ -6,15 +6,19 @@
 //! receiver:  read ──► process ──► sleep until the frame is due ──► free
 //! ```
 
+mod listener;
 mod operations;
 mod program;
 mod programs;
 mod schedule;
+mod viewer;
 
+pub use listener::Listener;
 pub use operations::{Operation, Operations};
 pub use program::{Program, Seen, Step};
-pub use programs::{Listener, Phase, Reader, Viewer, Writer};
+pub use programs::{Reader, Writer};
 pub use schedule::{Message, Schedule, frame_time};
+pub use viewer::{Decoder, Viewer};
 
 use bitpath_measure::{BitRate, ByteCount, Picos};
 use bitpath_media::Film;

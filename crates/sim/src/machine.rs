@@ -11,11 +11,15 @@
 //! peers are at the far end of a line and cost it nothing but packets. Each component is a file.
 
 mod assemble;
+mod bus;
 mod calendar;
+mod check;
+mod copying;
 mod core;
 mod description;
 mod engine;
 mod flow;
+mod impairment;
 mod journal;
 mod nic;
 mod outcome;
@@ -23,6 +27,7 @@ mod packet;
 mod process;
 mod receive;
 mod record;
+mod roles;
 mod scheduler;
 mod setup;
 mod socket;
@@ -32,16 +37,19 @@ mod transmit;
 mod watch;
 mod wire;
 
-pub use assemble::{MachineError, run};
+pub use assemble::run;
+pub use check::MachineError;
 pub use core::Busy;
 pub use description::{
-    Arrivals, Bus, CopyPath, Cpu, Direction, Flow, Line, Machine, MachineScenario, Memory, Nic,
-    Stack, Task, Timer,
+    Arrivals, Bus, Cache, CopyPath, CoreCopy, Cpu, Direction, Flow, Line, LossBursts, Machine,
+    MachineScenario, Memory, Nic, Stack, Task, Timer,
 };
 pub use outcome::{Cause, FlowOutcome, Incident, Outcome, Trouble};
 pub use record::{events, figures, timelines};
 pub use watch::{Look, Next, watch};
 
+#[cfg(test)]
+mod changes;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]

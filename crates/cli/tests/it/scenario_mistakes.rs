@@ -120,7 +120,8 @@ fn values_that_do_not_go_together_are_named_with_what_would() {
     };
     let whole = film("frames = [{ kind = \"I\", bytes = 3000 }]");
     let needs = &["either a [pipeline], or a [machine], or a [host] and a [job]"][..];
-    let no_film = &["film video1 needs either `rate` and `frames`, or `gop` and `length`"][..];
+    let no_film =
+        &["film video1 needs either `rate` and `frames`, or `length` with `gop` or `pictures`"][..];
     for (text, words) in [
         (String::new(), needs),
         ("title = \"nothing\"\n".into(), needs),

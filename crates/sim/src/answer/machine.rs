@@ -5,11 +5,13 @@
 //! the given one.
 
 use bitpath_measure::run::{JobAnswer, Remedy};
-use bitpath_measure::{ByteCount, Picos};
+use bitpath_measure::{ByteCount, ByteRate, Picos};
 
 use super::bottleneck::{elasticity, limiting};
 use super::{Questions, Worth, by_gain, predicted};
-use crate::machine::{self, CopyPath, Direction, Machine, MachineScenario, Task};
+use crate::machine::{
+    self, Bus, CopyPath, CoreCopy, Direction, Machine, MachineScenario, Memory, Task,
+};
 
 /// A parameter: its dotted name, what it means when it limits, and what more of it is.
 struct Parameter {
@@ -32,12 +34,9 @@ const PARAMETERS: [Parameter; 12] = [
         improve: |machine, factor| shorten(&mut machine.line.delay, factor),
     },
     Parameter {
-        name: "bus.rate",
+        name: "bus",
         in_words: "the bus between card and memory",
-        improve: |machine, factor| {
-            machine.bus.rate.0 = more(machine.bus.rate.0, factor);
-            shorten(&mut machine.bus.frame, factor);
-        },
+        improve: |machine, factor| faster_bus(&mut machine.bus, factor),
     },
     Parameter {
         name: "nic.ring",
@@ -58,9 +57,9 @@ const PARAMETERS: [Parameter; 12] = [
         improve: |machine, factor| cheaper_stack(machine, factor),
     },
     Parameter {
-        name: "stack.copy",
+        name: "memory.core",
         in_words: "the speed at which a core copies",
-        improve: |machine, factor| machine.stack.copy.0 *= factor,
+        improve: |machine, factor| faster_copies(&mut machine.memory, factor),
     },
     Parameter {
         name: "memory.controller",
@@ -112,22 +111,13 @@ const REMEDIES: [Change; 11] = [
     },
     Change {
         name: "TCP offload or network processor",
-        change: "no processor time for packets",
-        apply: |machine| {
-            for cost in [
-                &mut machine.stack.frame,
-                &mut machine.stack.delivery,
-                &mut machine.stack.acknowledgement,
-                &mut machine.stack.transmit,
-            ] {
-                *cost = Picos(0);
-            }
-        },
+        change: "the card speaks TCP: packets cost no processor time",
+        apply: |machine| machine.nic.offload_engine = true,
     },
     Change {
         name: "hardware threads",
         change: "a core copies 1.25 times as fast: more loads under way",
-        apply: |machine| machine.stack.copy.0 *= 1.25,
+        apply: |machine| faster_copies(&mut machine.memory, 1.25),
     },
     Change {
         name: "multiple processors (SMP)",
@@ -143,7 +133,7 @@ const REMEDIES: [Change; 11] = [
         name: "high-speed cache memory for buffers",
         change: "copies at five times the speed of memory",
         apply: |machine| {
-            machine.stack.copy.0 *= 5.0;
+            faster_copies(&mut machine.memory, 5.0);
             machine.memory.controller.0 *= 5.0;
         },
     },
@@ -236,10 +226,30 @@ fn cheaper_stack(machine: &mut Machine, factor: f64) {
         &mut stack.acknowledgement,
         &mut stack.call,
         &mut stack.transmit,
+        &mut stack.completion,
         &mut stack.pin,
     ] {
         shorten(cost, factor);
     }
+}
+
+fn faster_bus(bus: &mut Bus, factor: f64) {
+    match bus {
+        Bus::Shared { frame, rate } => {
+            shorten(frame, factor);
+            rate.0 = more(rate.0, factor);
+        }
+        Bus::Pcie { frame, packet_share, latency, .. } => {
+            shorten(frame, factor);
+            shorten(latency, factor);
+            *packet_share *= factor;
+        }
+    }
+}
+
+fn faster_copies(memory: &mut Memory, factor: f64) {
+    memory.core = CoreCopy::Rate { rate: ByteRate(memory.core.rate().0 * factor) };
+    memory.caches.iter_mut().for_each(|cache| cache.copy.0 *= factor);
 }
 
 fn larger_buffers(machine: &mut Machine, factor: f64) {
@@ -252,8 +262,11 @@ fn larger_buffers(machine: &mut Machine, factor: f64) {
 fn lighter_work(machine: &mut Machine, factor: f64) {
     for flow in &mut machine.flows {
         match &mut flow.job {
-            Task::Raw { process, .. } => process.0 /= factor,
-            Task::Mpeg { decode, .. } => decode.0 /= factor,
+            Task::Raw { process, .. } | Task::Vod { process, .. } => process.0 /= factor,
+            Task::Mpeg { decode, device, .. } => {
+                decode.0 /= factor;
+                device.0 /= factor;
+            }
             Task::Rtp { process, .. } => shorten(process, factor),
             Task::Bulk { .. } | Task::Operations { .. } => {}
         }
@@ -265,7 +278,8 @@ fn faster_jobs(machine: &mut Machine, factor: f64) {
         match &mut flow.job {
             Task::Raw { rate: Some(rate), .. }
             | Task::Operations { rate: Some(rate), .. }
-            | Task::Rtp { rate, .. } => rate.0 = more(rate.0, factor),
+            | Task::Rtp { rate, .. }
+            | Task::Vod { rate, .. } => rate.0 = more(rate.0, factor),
             _ => {}
         }
     }
@@ -314,9 +328,9 @@ mod tests {
     #[test]
     fn a_slow_copy_is_the_bottleneck_and_rdma_frees_it() {
         let mut scenario = stream();
-        scenario.machine.stack.copy.0 = 2e8;
+        scenario.machine.memory.core = CoreCopy::Rate { rate: ByteRate(2e8) };
         let answer = answer(&scenario, 0, BOTH);
-        assert_eq!(answer.bottleneck, "stack.copy");
+        assert_eq!(answer.bottleneck, "memory.core");
         let gain = |name: &str| {
             let found = answer.remedies.iter().find(|remedy| remedy.name == name);
             found.map_or(0.0, |remedy| remedy.predicted_gain.value)

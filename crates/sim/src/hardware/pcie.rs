@@ -15,11 +15,11 @@
 use bitpath_measure::{BitRate, ByteCount};
 
 /// Bytes in front of a memory write's payload: framing, sequence number, header, checksum [B].
-const WRITE_HEADER: u64 = 24;
+pub const WRITE_HEADER: u64 = 24;
 /// Bytes of a read request [B].
 const REQUEST: u64 = 24;
 /// Bytes in front of a completion's payload [B].
-const COMPLETION_HEADER: u64 = 20;
+pub const COMPLETION_HEADER: u64 = 20;
 
 /// A link and the sizes that its two ends agreed on.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,9 +63,15 @@ impl Link {
         lane * f64::from(self.lanes)
     }
 
+    /// Bits of packets, headers included, of one direction [b/s].
+    #[must_use]
+    pub fn packet_rate(&self) -> f64 {
+        self.raw_rate() * self.packet_share
+    }
+
     /// Time of so many bytes of packets on the wire [ns].
     fn wire_ns(&self, bytes: u64) -> f64 {
-        bytes as f64 * 8e9 / (self.raw_rate() * self.packet_share)
+        bytes as f64 * 8e9 / self.packet_rate()
     }
 
     /// Packet bytes of a write [B].

@@ -17,6 +17,8 @@ pub(super) enum Running {
     Waking,
     /// The stack's work on a packet.
     Softirq(Packet),
+    /// Taking back buffers that the card has sent.
+    Reaping,
     /// A process.
     Process(usize),
 }

@@ -14,13 +14,16 @@ use bitpath_measure::Picos;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
+use super::bus::Bus;
 use super::calendar::{Calendar, NEVER};
 use super::core::Core;
 use super::description::Direction;
 use super::flow::FlowState;
+use super::impairment::Impairments;
 use super::journal::Journal;
 use super::nic::Queue;
 use super::outcome::Outcome;
+use super::packet::Packet;
 use super::process::{Process, State};
 use super::setup::Setup;
 use super::source::Source;
@@ -47,6 +50,7 @@ enum Component {
     Retransmission(usize),
     DelayedAcknowledgement(usize),
     Interrupt(usize),
+    Placing,
     Inward,
     Outward,
     Source(usize),
@@ -69,8 +73,12 @@ impl Numbers {
         self.cores + 3 * self.flows + queue
     }
 
-    pub(super) fn inward(self) -> usize {
+    pub(super) fn placing(self) -> usize {
         self.interrupt(self.queues)
+    }
+
+    pub(super) fn inward(self) -> usize {
+        self.placing() + 1
     }
 
     pub(super) fn outward(self) -> usize {
@@ -90,8 +98,10 @@ impl Numbers {
             Component::Retransmission(id - self.retransmission(0))
         } else if id < self.interrupt(0) {
             Component::DelayedAcknowledgement(id - self.delayed(0))
-        } else if id < self.inward() {
+        } else if id < self.placing() {
             Component::Interrupt(id - self.interrupt(0))
+        } else if id == self.placing() {
+            Component::Placing
         } else if id == self.inward() {
             Component::Inward
         } else if id == self.outward() {
@@ -109,6 +119,9 @@ pub(super) struct Machine<'a> {
     pub(super) calendar: Calendar,
     pub(super) cores: Vec<Core>,
     pub(super) queues: Vec<Queue>,
+    pub(super) bus: Bus,
+    /// Packets on their way into processes' memory, with the time that each is there.
+    pub(super) placing: VecDeque<(u64, Packet)>,
     pub(super) inward: Wire,
     pub(super) outward: Wire,
     pub(super) flows: Vec<FlowState<'a>>,
@@ -150,8 +163,13 @@ impl<'a> Machine<'a> {
             calendar: Calendar::new(numbers.source(numbers.flows)),
             cores: vec![Core::new(); numbers.cores],
             queues: vec![Queue::new(); numbers.queues],
-            inward: Wire::new(setup.inward.clone(), chance(0)),
-            outward: Wire::new(setup.outward.clone(), chance(1)),
+            bus: Bus::default(),
+            placing: VecDeque::new(),
+            inward: Wire::new(setup.inward.clone(), Impairments::new(chance)),
+            outward: Wire::new(
+                setup.outward.clone(),
+                Impairments::new(|stream| chance(8 + stream)),
+            ),
             flows: flows.collect(),
             processes: processes.collect(),
             writers: VecDeque::new(),
@@ -169,6 +187,7 @@ impl<'a> Machine<'a> {
                 Component::Retransmission(flow) => self.retransmission_event(flow, now),
                 Component::DelayedAcknowledgement(flow) => self.delayed_event(flow, now),
                 Component::Interrupt(queue) => self.interrupt_event(queue, now),
+                Component::Placing => self.placing_event(now),
                 Component::Inward => self.inward_event(now),
                 Component::Outward => self.outward_event(now),
                 Component::Source(flow) => self.source_event(flow, now),
@@ -228,6 +247,10 @@ impl<'a> Machine<'a> {
             .collect();
         let waits = |process: &Process| match process.state {
             State::Writing(bytes) => Some(format!("waits for room for a write of {bytes} B")),
+            State::Full(room) => Some(format!(
+                "waits in a read for room in its buffer of {room} B: it holds {} B, and only itself could give some back",
+                process.held
+            )),
             State::Runnable => Some("takes step after step without letting time pass".into()),
             State::Reading(_) | State::Sleeping | State::Stopped => None,
         };

@@ -1,8 +1,9 @@
-//! A receive queue of the network card: ring, transfer into memory, moderated interrupt, poll.
+//! A queue of the network card: ring, transfer into memory, moderated interrupt, poll.
 //!
 //! ```text
-//! frame ──► ring [descriptors] ──DMA [ps]──► in memory ──interrupt after time or frames──► poll
-//!           full: dropped                                 off while a core polls
+//! frame ──► ring [descriptors] ──bus [ps]──► in memory ──┐ interrupt after time or frames,
+//!           full: dropped                                ├──────────────────────────────────► poll
+//! buffers that the card has sent ────────────────────────┘ off while a core polls
 //! ```
 
 use std::collections::VecDeque;
@@ -19,38 +20,73 @@ pub(super) struct Queue {
     frames: usize,
     /// Frames since the last interrupt.
     unannounced: u32,
-    dma_free_at: u64,
+    /// Buffers of the sending side, with the time that each is on the line.
+    sent: VecDeque<(u64, u32)>,
     /// Whether a core polls, and interrupts are off.
     pub(super) polled: bool,
 }
 
 impl Queue {
     pub(super) fn new() -> Self {
-        Self { ring: VecDeque::new(), frames: 0, unannounced: 0, dma_free_at: 0, polled: false }
+        Self {
+            ring: VecDeque::new(),
+            frames: 0,
+            unannounced: 0,
+            sent: VecDeque::new(),
+            polled: false,
+        }
     }
 
-    /// Takes a packet from the line. False where the ring is full.
-    pub(super) fn take(&mut self, packet: Packet, nic: &Nic, now: u64) -> bool {
-        if self.frames + packet.frames as usize > nic.ring {
-            return false;
-        }
+    /// Whether the ring has descriptors for a packet.
+    pub(super) fn has_room(&self, packet: &Packet, nic: &Nic) -> bool {
+        self.frames + packet.frames as usize <= nic.ring
+    }
+
+    /// Takes a packet that will be in memory at a time.
+    pub(super) fn take(&mut self, packet: Packet, ready: u64) {
         self.frames += packet.frames as usize;
         self.unannounced += packet.frames;
-        let transfer =
-            u64::from(packet.frames) * nic.dma_frame + ((packet.bytes * nic.dma_byte_65536) >> 16);
-        self.dma_free_at = self.dma_free_at.max(now) + transfer;
-        self.ring.push_back((self.dma_free_at, packet));
-        true
+        self.ring.push_back((ready, packet));
+    }
+
+    /// Buffers will have been sent at a time. They are taken back together where many wait.
+    pub(super) fn sent(&mut self, buffers: u32, time: u64, nic: &Nic) {
+        let together = if self.sent.len() < nic.ring {
+            0
+        } else {
+            self.sent.pop_back().map_or(0, |last| last.1)
+        };
+        self.sent.push_back((time, together + buffers));
+    }
+
+    /// Takes back the buffers that the card has sent by now. How many.
+    pub(super) fn reap(&mut self, now: u64) -> u32 {
+        let mut buffers = 0;
+        while let Some((_, more)) = self.sent.pop_front_if(|(time, _)| *time <= now) {
+            buffers += more;
+        }
+        buffers
     }
 
     /// When the interrupt for what waits fires, given when it was to fire so far.
     pub(super) fn interrupt_at(&self, nic: &Nic, planned: u64, now: u64) -> u64 {
-        let Some((ready, _)) = self.ring.front().filter(|_| !self.polled) else { return NEVER };
-        let enough = nic.moderation_frames > 0 && self.unannounced >= nic.moderation_frames;
-        if enough || nic.moderation_time == 0 {
-            return (*ready).max(now);
+        if self.polled {
+            return NEVER;
         }
-        planned.min((*ready).max(now) + nic.moderation_time)
+        let received = self.ring.front().map_or(NEVER, |(ready, _)| *ready);
+        let sent = self.sent.front().map_or(NEVER, |(time, _)| *time);
+        let first = received.min(sent);
+        if first == NEVER {
+            return NEVER;
+        }
+        let enough = nic.moderation_frames > 0 && self.unannounced >= nic.moderation_frames;
+        if enough && received < NEVER {
+            return received.max(now);
+        }
+        if nic.moderation_time == 0 {
+            return first.max(now);
+        }
+        planned.min(first.max(now) + nic.moderation_time)
     }
 
     /// The interrupt fired: interrupts are off until the poll finds nothing.

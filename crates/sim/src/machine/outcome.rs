@@ -74,6 +74,8 @@ pub struct FlowOutcome {
     pub reads: u64,
     /// Packets lost, by cause [packets].
     pub drops: [u64; 4],
+    /// Packets that the line doubled [packets].
+    pub doubled: u64,
     /// Segments sent more than once [packets].
     pub retransmitted: u64,
     /// Segments that came twice [packets].

@@ -11,6 +11,8 @@ pub(super) enum State {
     Reading(u64),
     /// In a write of so many bytes without room [B].
     Writing(u64),
+    /// In a read that its own buffer of so many bytes has no room for [B].
+    Full(u64),
     /// Asleep until a time.
     Sleeping,
     /// At its end.

@@ -4,7 +4,8 @@ use bitpath_measure::{BitRate, ByteCount, ByteRate, Picos};
 use proptest::prelude::*;
 
 use super::description::{
-    Arrivals, Bus, CopyPath, Cpu, Direction, Flow, Line, Machine, Memory, Nic, Stack, Task, Timer,
+    Arrivals, Bus, Cache, CopyPath, CoreCopy, Cpu, Direction, Flow, Line, LossBursts, Machine,
+    Memory, Nic, Stack, Task, Timer,
 };
 use super::{Cause, Outcome, run};
 use crate::profile::{NanosPerByte, Transport};
@@ -17,6 +18,7 @@ fn any_cpu() -> impl Strategy<Value = Cpu> {
     (1..4_usize, nanos(10_000..4_000_000), nanos(0..5000), nanos(0..5000), nanos(0..5000)).prop_map(
         |(cores, quantum, context_switch, interrupt, wake)| Cpu {
             cores,
+            speed: 1.0,
             quantum,
             context_switch,
             interrupt,
@@ -40,42 +42,77 @@ fn any_nic() -> impl Strategy<Value = Nic> {
             |(queues, ring, moderation_time, moderation_frames, budget, budget_time, merges)| Nic {
                 queues,
                 ring,
+                buffer: ring.is_multiple_of(2).then_some(ByteCount(20_000)),
                 moderation_time,
                 moderation_frames,
                 budget,
                 budget_time,
                 merge: ByteCount(if merges { 65_536 } else { 0 }),
+                offload_engine: ring.is_multiple_of(3),
             },
         )
 }
 
 fn any_stack() -> impl Strategy<Value = Stack> {
-    (nanos(0..3000), nanos(0..3000), nanos(0..3000), 0.1..20.0_f64).prop_map(
-        |(frame, delivery, call, copy)| Stack {
-            frame,
-            delivery,
-            acknowledgement: delivery,
-            call,
-            transmit: frame,
-            pin: call,
-            copy: ByteRate(copy * 1e9),
-            overhead: ByteCount(856),
+    (nanos(0..3000), nanos(0..3000), nanos(0..3000)).prop_map(|(frame, delivery, call)| Stack {
+        frame,
+        delivery,
+        acknowledgement: delivery,
+        call,
+        transmit: frame,
+        completion: delivery,
+        pin: call,
+        overhead: ByteCount(856),
+    })
+}
+
+fn any_memory() -> impl Strategy<Value = Memory> {
+    (0.1..20.0_f64, 1000..1_000_000_u64, any::<bool>()).prop_map(
+        |(copy, size, direct_cache_access)| Memory {
+            controller: ByteRate(1e10),
+            core: CoreCopy::Rate { rate: ByteRate(copy * 1e9) },
+            caches: vec![Cache { size: ByteCount(size), copy: ByteRate(copy * 5e9) }],
+            direct_cache_access,
         },
     )
 }
 
+fn any_bus() -> impl Strategy<Value = Bus> {
+    let frame = Picos::from_nanos(10);
+    prop_oneof![
+        (1..50_u64)
+            .prop_map(move |rate| Bus::Shared { frame, rate: BitRate(rate * 1_000_000_000) }),
+        (1..5_u8, 1..17_u8, 1..64_u32).prop_map(move |(generation, lanes, in_flight)| Bus::Pcie {
+            frame,
+            generation,
+            lanes,
+            packet_share: 0.9,
+            max_payload: ByteCount(256),
+            in_flight,
+            latency: Picos::from_nanos(900),
+        }),
+    ]
+}
+
+/// A line with every impairment, or none.
 fn any_line() -> impl Strategy<Value = Line> {
     (
         1_000_000..20_000_000_000_u64,
         12_000..1_000_000_u64,
         nanos(0..2_000_000),
         prop_oneof![Just(0.0), 0.0..0.2],
+        any::<bool>(),
     )
-        .prop_map(|(rate, queue, delay, loss)| Line {
+        .prop_map(|(rate, queue, delay, loss, impaired)| Line {
             rate: BitRate(rate),
             queue: ByteCount(queue),
             delay,
+            jitter: if impaired { delay } else { Picos(0) },
             loss,
+            loss_bursts: impaired.then_some(LossBursts { begin: 0.01, end: 0.2, loss: loss * 3.0 }),
+            duplicated: if impaired { 0.01 } else { 0.0 },
+            overtaken: if impaired { 0.01 } else { 0.0 },
+            overtaken_delay: delay,
             segment: ByteCount(1448),
             headers: ByteCount(90),
         })
@@ -117,6 +154,7 @@ fn any_flow() -> impl Strategy<Value = Flow> {
             message: ByteCount(message),
             receive_buffer: ByteCount(buffer),
             send_buffer: ByteCount(buffer),
+            user_buffer: None,
             arrivals,
             timer: Timer::Measured { least: Picos::from_nanos(1_000_000) },
             job: Task::Raw { rate: rate.map(BitRate), process: NanosPerByte(0.1) },
@@ -125,13 +163,13 @@ fn any_flow() -> impl Strategy<Value = Flow> {
 
 fn any_machine() -> impl Strategy<Value = Machine> {
     let flows = prop::collection::vec(any_flow(), 1..4);
-    (any_cpu(), any_nic(), any_stack(), any_line(), flows, 1..50_u64).prop_map(
-        |(cpu, nic, stack, line, flows, rate)| Machine {
+    (any_cpu(), any_nic(), any_bus(), any_memory(), any_stack(), any_line(), flows).prop_map(
+        |(cpu, nic, bus, memory, stack, line, flows)| Machine {
             duration: Picos::from_nanos(3_000_000),
             cpu,
             nic,
-            bus: Bus { frame: Picos::from_nanos(10), rate: BitRate(rate * 1_000_000_000) },
-            memory: Memory { controller: ByteRate(1e10) },
+            bus,
+            memory,
             line,
             stack,
             flows,
@@ -149,10 +187,16 @@ fn conserved(machine: &Machine, outcome: &Outcome) -> Result<(), TestCaseError> 
     for (flow, found) in each(machine).zip(&outcome.flows) {
         let lost: u64 = found.drops.iter().sum();
         match flow.transport {
-            Transport::Udp => prop_assert_eq!(found.reads + lost, found.sent, "{:?}", found),
+            Transport::Udp => {
+                prop_assert_eq!(found.reads + lost, found.sent + found.doubled, "{:?}", found);
+            }
             Transport::Tcp => {
                 let segments = found.delivered_bytes.div_ceil(1448);
-                prop_assert!(segments + found.duplicates <= found.sent, "{:?}", found);
+                prop_assert!(
+                    segments + found.duplicates <= found.sent + found.doubled,
+                    "{:?}",
+                    found
+                );
             }
         }
     }
@@ -177,14 +221,19 @@ proptest! {
 
     #[test]
     fn a_line_that_loses_nothing_delivers_every_byte_of_a_bulk_stream(
-        cpu in any_cpu(), nic in any_nic(), stack in any_stack(), buffer in 30_000..500_000_u64,
+        cpu in any_cpu(), nic in any_nic(), stack in any_stack(), memory in any_memory(), buffer in 30_000..500_000_u64,
         segments in 1..300_u64, sends: bool,
     ) {
         let line = Line {
             rate: BitRate(10_000_000_000),
             queue: ByteCount(64 << 20),
             delay: Picos::from_nanos(10_000),
+            jitter: Picos(0),
             loss: 0.0,
+            loss_bursts: None,
+            duplicated: 0.0,
+            overtaken: 0.0,
+            overtaken_delay: Picos(0),
             segment: ByteCount(1448),
             headers: ByteCount(90),
         };
@@ -199,15 +248,19 @@ proptest! {
             message: ByteCount(10_000),
             receive_buffer: ByteCount(buffer),
             send_buffer: ByteCount(buffer),
+            user_buffer: None,
             arrivals: Arrivals::Constant,
             timer: Timer::Measured { least: Picos::from_nanos(1_000_000) },
             job: Task::Bulk { bytes: ByteCount(bytes) },
         };
         let machine = Machine {
             duration: Picos::from_nanos(3_000_000_000),
-            cpu, nic, stack, line,
-            bus: Bus { frame: Picos(0), rate: BitRate(50_000_000_000) },
-            memory: Memory { controller: ByteRate(1e10) },
+            cpu,
+            nic: Nic { buffer: None, ..nic },
+            memory,
+            stack,
+            line,
+            bus: Bus::Shared { frame: Picos(0), rate: BitRate(50_000_000_000) },
             flows: vec![flow],
         };
         let outcome = run(&machine, Picos::SECOND, 0).unwrap();

@@ -1,5 +1,6 @@
 //! From the line to the process: ring, interrupt, poll, stack, socket.
 
+use super::bus::Way;
 use super::calendar::NEVER;
 use super::core::{Merged, Running};
 use super::description::CopyPath;
@@ -14,21 +15,31 @@ impl Machine<'_> {
     pub(super) fn inward_event(&mut self, now: u64) {
         let Some(packet) = self.inward.arrive() else { return };
         self.calendar.set(self.numbers.inward(), self.inward.next_arrival());
-        if self.setup.flows[packet.flow].copies == CopyPath::Rdma {
-            // The card places and acknowledges by itself.
-            return self.place(packet, now);
+        let of = &self.setup.flows[packet.flow];
+        let answer = matches!(packet.kind, Kind::Acknowledgement { .. });
+        if answer && (of.offloaded || of.copies == CopyPath::Rdma) {
+            return self.acknowledged(packet.flow, None, packet.kind, now);
+        }
+        let nic = &self.setup.nic;
+        if self.bus.waiting(now) + packet.bytes > nic.buffer {
+            return self.lose(packet, Cause::NicBuffer, now);
+        }
+        if of.copies == CopyPath::Rdma {
+            return self.begin_placing(packet, now);
         }
         let queue = packet.flow % self.queues.len();
-        if !self.queues[queue].take(packet, &self.setup.nic, now) {
+        if !self.queues[queue].has_room(&packet, nic) {
             let cause =
                 if self.queues[queue].waits_for_core(now) { Cause::Cpu } else { Cause::NicBuffer };
             return self.lose(packet, cause, now);
         }
+        let ready = self.bus.transfer(&self.setup.bus, of, &packet, Way::Write, now);
+        self.queues[queue].take(packet, ready);
         self.journal.ring.set(now, self.journal.ring.level() + u64::from(packet.frames));
         self.plan_interrupt(queue, now);
     }
 
-    fn plan_interrupt(&mut self, queue: usize, now: u64) {
+    pub(super) fn plan_interrupt(&mut self, queue: usize, now: u64) {
         let id = self.numbers.interrupt(queue);
         let planned = self.calendar.time(id);
         let time = self.queues[queue].interrupt_at(&self.setup.nic, planned, now);
@@ -52,7 +63,7 @@ impl Machine<'_> {
                 self.preempt(core, process, now);
                 self.dispatch(core, now);
             }
-            Running::Process(_) | Running::Softirq(_) => {}
+            Running::Process(_) | Running::Softirq(_) | Running::Reaping => {}
         }
     }
 
@@ -61,6 +72,12 @@ impl Machine<'_> {
     pub(super) fn poll_next(&mut self, core: usize, now: u64) -> bool {
         let Some(queue) = self.cores[core].polls.front().copied() else { return false };
         let Some(packet) = self.queues[queue].poll(now) else {
+            let buffers = self.queues[queue].reap(now);
+            if buffers > 0 {
+                let cost = self.setup.nic.completion * u64::from(buffers);
+                self.occupy(core, Running::Reaping, cost, now);
+                return true;
+            }
             self.flush(core, now);
             self.queues[queue].end_poll();
             self.cores[core].polls.pop_front();
@@ -117,7 +134,7 @@ impl Machine<'_> {
         merged.bytes += taken.delivered * size;
         merged.answer |= taken.acknowledge;
         self.cores[core].merged = Some(merged);
-        if merged.bytes + size > self.setup.nic.offload_bytes {
+        if merged.bytes + size > self.setup.flows[flow].merge {
             self.flush(core, now);
         }
     }
@@ -137,8 +154,21 @@ impl Machine<'_> {
         self.wake_reader(flow, Some(core), now);
     }
 
-    /// The card places payload in the process's memory by itself.
-    fn place(&mut self, packet: Packet, now: u64) {
+    /// The card writes payload into the process's memory by itself: it is there once it is over the bus.
+    fn begin_placing(&mut self, packet: Packet, now: u64) {
+        let of = &self.setup.flows[packet.flow];
+        let ready = self.bus.transfer(&self.setup.bus, of, &packet, Way::Write, now);
+        if self.placing.is_empty() {
+            self.calendar.set(self.numbers.placing(), ready);
+        }
+        self.placing.push_back((ready, packet));
+    }
+
+    /// A packet is in the process's memory.
+    pub(super) fn placing_event(&mut self, now: u64) {
+        let Some((_, packet)) = self.placing.pop_front() else { return };
+        let next = self.placing.front().map_or(NEVER, |(ready, _)| *ready);
+        self.calendar.set(self.numbers.placing(), next);
         let flow = packet.flow;
         match packet.kind {
             Kind::Acknowledgement { .. } => self.acknowledged(flow, None, packet.kind, now),

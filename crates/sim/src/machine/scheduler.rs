@@ -4,7 +4,7 @@ use bitpath_measure::ByteCount;
 
 use super::calendar::NEVER;
 use super::core::{KSOFTIRQD, Running};
-use super::description::{CopyPath, Direction};
+use super::description::Direction;
 use super::engine::{MOST_IDLE_STEPS, Machine};
 use super::process::{After, State};
 use crate::job::Step;
@@ -20,6 +20,7 @@ impl Machine<'_> {
                 self.journal.worked(now);
                 self.handled(core, packet, now);
             }
+            Running::Reaping => self.cores[core].busy.softirq += spent,
             Running::Process(process) => self.burst_over(core, process, spent, now),
         }
         self.dispatch(core, now);
@@ -219,8 +220,15 @@ impl Machine<'_> {
 
     /// A call that takes what is there, or waits for it.
     fn read(&mut self, process: usize, most: u64, now: u64) -> bool {
+        let limit = self.setup.flows[process].user_buffer;
+        let room = limit - self.processes[process].held.min(limit);
         let state = &mut self.flows[process];
-        let Some(read) = state.socket.read(most) else {
+        let waiting = state.socket.waiting();
+        if waiting > 0 && waiting > room {
+            self.processes[process].state = State::Full(limit);
+            return false;
+        }
+        let Some(read) = state.socket.read(most.min(room)) else {
             self.processes[process].state = State::Reading(most);
             return false;
         };
@@ -229,12 +237,12 @@ impl Machine<'_> {
         state.counts.finished.0 = now;
         self.charged(process, now);
         self.journal.user.set(now, self.journal.user.level() + read.bytes);
-        let cost = self.call_cost(process, self.setup.flows[process].copies, read.bytes, 1);
+        let work = self.call(process, read.bytes, now);
         let this = &mut self.processes[process];
         this.held += read.bytes;
         this.seen.read.0 = read.bytes;
         this.seen.message = read.message;
-        (this.own, this.copies, this.left) = (false, true, cost.max(1));
+        (this.own, this.copies, this.left) = (false, work.in_memory, work.time.max(1));
         let flow = &self.setup.flows[process];
         if flow.reliable && flow.direction == Direction::Receive {
             self.open_window(process, now);
@@ -251,35 +259,14 @@ impl Machine<'_> {
             }
             return false;
         }
-        let copies = self.setup.flows[process].copies;
-        let cost = self.call_cost(process, copies, bytes, 2) + self.transmit_cost(process, bytes);
+        let work = self.call(process, bytes, now);
+        let of = &self.setup.flows[process];
+        // A stream pays for a segment when it leaves, which may be later.
+        let at_once = !of.reliable || of.offloaded;
+        let transmit = if at_once { self.transmit_cost(process, bytes) } else { 0 };
         let this = &mut self.processes[process];
         this.after = After::Sent(bytes);
-        (this.own, this.copies, this.left) = (false, true, cost.max(1));
+        (this.own, this.copies, this.left) = (false, work.in_memory, (work.time + transmit).max(1));
         true
-    }
-
-    /// Time of the call itself and of `copies` passes over the bytes, shared memory considered.
-    fn call_cost(&self, process: usize, path: CopyPath, bytes: u64, copies: u64) -> u64 {
-        let stack = &self.setup.flows[process].stack;
-        match path {
-            CopyPath::TwoCopy => copies * (stack.call + self.copy(process, bytes)),
-            CopyPath::Sendfile => stack.call,
-            CopyPath::ZeroCopy => stack.call + stack.pin,
-            CopyPath::Rdma => 0,
-        }
-    }
-
-    /// One pass over the bytes: a core's own speed, or its share of the controller's.
-    fn copy(&self, process: usize, bytes: u64) -> u64 {
-        let own_core = self.processes[process].core;
-        let others = self.cores.iter().enumerate().filter(|(index, core)| {
-            let copies = |other: usize| self.processes[other].copies;
-            *index != own_core && matches!(core.running, Running::Process(other) if copies(other))
-        });
-        let sharing = 1 + others.count() as u64;
-        let alone = self.setup.flows[process].stack.byte_65536;
-        let byte = alone.max(self.setup.memory.controller_byte_65536 * sharing);
-        (bytes * byte) >> 16
     }
 }

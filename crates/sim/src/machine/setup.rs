@@ -27,6 +27,8 @@ pub(super) struct Nic {
     pub(super) queues: usize,
     /// Descriptors of one receive ring [frames].
     pub(super) ring: usize,
+    /// Bytes that all rings together hold.
+    pub(super) buffer: u64,
     /// Longest wait of a received frame for its interrupt (`rx-usecs`).
     pub(super) moderation_time: u64,
     /// Frames that bring the interrupt at once (`rx-frames`); 0 for no such limit.
@@ -35,26 +37,61 @@ pub(super) struct Nic {
     pub(super) budget: u32,
     /// Longest run of the softirq (`netdev_budget_usecs`).
     pub(super) budget_time: u64,
-    /// Payload that segments are merged to on the way up, or cut from on the way down; 0 for neither.
-    pub(super) offload_bytes: u64,
-    /// Transfer of a frame between card and memory: for each, and for each byte in 1/65536 ps.
-    pub(super) dma_frame: u64,
-    pub(super) dma_byte_65536: u64,
+    /// Taking back a buffer that was sent.
+    pub(super) completion: u64,
+}
+
+/// The bus between card and memory.
+#[derive(Clone, Debug)]
+pub(super) struct Bus {
+    /// Whether both ways share it.
+    pub(super) shared: bool,
+    /// Time of a frame beside its bytes.
+    pub(super) frame: u64,
+    /// Time of a byte, in 1/65536 ps.
+    pub(super) byte_65536: u64,
+    /// Payload of a packet of the bus, and its header with a write and with what a read brings.
+    pub(super) piece: u64,
+    pub(super) write_header: u64,
+    pub(super) read_header: u64,
+    /// Bytes of one read request, and the time from one to the next with all of them under way.
+    pub(super) request: u64,
+    pub(super) request_time: u64,
 }
 
 /// One way of the network between machine and peer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Way {
     /// Time of a byte on the line, in 1/65536 ps; 0 for a line that never limits.
     pub(super) byte_65536: u64,
     /// Bytes that wait for the line before more are dropped.
     pub(super) queue: u64,
     pub(super) delay: u64,
-    /// Frames lost at random, in 2^-64.
+    pub(super) jitter: u64,
+    /// Chances of a packet in 2^-64: to be lost, to arrive twice, to be overtaken.
+    pub(super) loss: u64,
+    pub(super) duplicated: u64,
+    pub(super) overtaken: u64,
+    /// How much longer those are under way.
+    pub(super) overtaken_delay: u64,
+    pub(super) bursts: Option<Bursts>,
+}
+
+/// Periods of losses: chances of a packet in 2^-64.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bursts {
+    pub(super) begin: u64,
+    pub(super) end: u64,
     pub(super) loss: u64,
 }
 
 impl Way {
+    /// Whether chance decides over any packet.
+    pub(super) fn impaired(&self) -> bool {
+        let chances = self.loss | self.duplicated | self.overtaken | self.jitter;
+        chances > 0 || self.bursts.is_some()
+    }
+
     /// Time of so many bytes on the line [ps].
     pub(super) fn time_of(&self, bytes: u64) -> u64 {
         // At a kilobit a second a large datagram takes more than 2^64 / 65536 ps.
@@ -63,11 +100,18 @@ impl Way {
     }
 }
 
-/// The memory that all cores share.
+/// Memory and caches; times of a byte copied, in 1/65536 ps.
 #[derive(Clone, Debug)]
 pub(super) struct Memory {
-    /// The controller that all cores share, a byte copied, in 1/65536 ps.
+    /// One core alone, from and to memory.
+    pub(super) core_byte_65536: u64,
+    /// The controller that all cores share: alone, and while the card transfers.
     pub(super) controller_byte_65536: u64,
+    pub(super) beside_card_byte_65536: u64,
+    /// Sizes of the caches and copying within them, the smallest first.
+    pub(super) caches: Vec<(u64, u64)>,
+    /// Whether what the card receives is in the last cache.
+    pub(super) direct_cache_access: bool,
 }
 
 /// Costs of the stack for one flow's transport.
@@ -85,8 +129,6 @@ pub(super) struct StackCosts {
     pub(super) transmit: u64,
     /// Pinning the pages of one call without a copy.
     pub(super) pin: u64,
-    /// A byte copied by one core alone, in 1/65536 ps.
-    pub(super) byte_65536: u64,
 }
 
 /// One flow and the process at its end.
@@ -95,6 +137,10 @@ pub(super) struct Flow {
     pub(super) direction: Direction,
     pub(super) reliable: bool,
     pub(super) copies: CopyPath,
+    /// Whether the card speaks its TCP.
+    pub(super) offloaded: bool,
+    /// Payload that segments are merged to on the way up, or cut from on the way down; 0 for neither.
+    pub(super) merge: u64,
     /// Payload of a full frame.
     pub(super) segment: u64,
     /// Headers of a frame on the line.
@@ -103,6 +149,8 @@ pub(super) struct Flow {
     pub(super) overhead: u64,
     pub(super) receive_buffer: u64,
     pub(super) send_buffer: u64,
+    /// Most that the process holds.
+    pub(super) user_buffer: u64,
     pub(super) timer: Timer,
     pub(super) stack: StackCosts,
     pub(super) core: usize,
@@ -121,6 +169,7 @@ pub(super) struct Setup {
     pub(super) seed: u64,
     pub(super) cores: Cores,
     pub(super) nic: Nic,
+    pub(super) bus: Bus,
     pub(super) inward: Way,
     pub(super) outward: Way,
     pub(super) memory: Memory,

@@ -63,6 +63,11 @@ impl Socket {
         (self.limit.saturating_sub(self.charged) << 16) / self.stream_charge_65536.max(1)
     }
 
+    /// The least that a read takes: the next datagram, or a byte of the stream; 0 where nothing is there.
+    pub(super) fn waiting(&self) -> u64 {
+        self.datagrams.front().map_or_else(|| self.stream.min(1), |(message, _)| message.bytes)
+    }
+
     /// One datagram, or up to `most` bytes of the stream; none where nothing is there.
     pub(super) fn read(&mut self, most: u64) -> Option<Read> {
         if let Some((message, charge)) = self.datagrams.pop_front() {

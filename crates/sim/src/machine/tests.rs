@@ -3,7 +3,7 @@
 use bitpath_measure::{BitRate, ByteCount, Picos};
 
 use super::engine::run;
-use super::setup::{Cores, Flow, Memory, Nic, Setup, StackCosts, Way};
+use super::setup::{Bus, Cores, Flow, Memory, Nic, Setup, StackCosts, Way};
 use super::tcp::Timer;
 use super::{Arrivals, Cause, CopyPath, Direction, Outcome};
 use crate::job::{Job, Program, Seen, Step, Work};
@@ -18,7 +18,7 @@ fn byte_at_gbps(rate: u64) -> u64 {
 }
 
 fn way(gbps: u64) -> Way {
-    Way { byte_65536: byte_at_gbps(gbps), queue: 64 << 20, delay: 10 * US, loss: 0 }
+    Way { byte_65536: byte_at_gbps(gbps), queue: 64 << 20, delay: 10 * US, ..Way::default() }
 }
 
 fn flow(reliable: bool) -> Flow {
@@ -26,11 +26,14 @@ fn flow(reliable: bool) -> Flow {
         direction: Direction::Receive,
         reliable,
         copies: CopyPath::TwoCopy,
+        offloaded: false,
+        merge: 65_536,
         segment: 1448,
         headers: 90,
         overhead: 856,
         receive_buffer: 4 << 20,
         send_buffer: 4 << 20,
+        user_buffer: u64::MAX,
         timer: Timer::Measured { least: 200 * MS },
         stack: StackCosts {
             frame: 500_000,
@@ -39,7 +42,6 @@ fn flow(reliable: bool) -> Flow {
             call: 300_000,
             transmit: 800_000,
             pin: 400_000,
-            byte_65536: 100 << 16,
         },
         core: 0,
         limit: u64::MAX,
@@ -63,17 +65,32 @@ fn setup(flows: Vec<Flow>, cores: usize) -> Setup {
         nic: Nic {
             queues: 1,
             ring: 512,
+            buffer: u64::MAX,
             moderation_time: 20 * US,
             moderation_frames: 64,
             budget: 300,
             budget_time: 2 * MS,
-            offload_bytes: 65_536,
-            dma_frame: 20_000,
-            dma_byte_65536: byte_at_gbps(50),
+            completion: 100_000,
+        },
+        bus: Bus {
+            shared: false,
+            frame: 20_000,
+            byte_65536: byte_at_gbps(50),
+            piece: 256,
+            write_header: 24,
+            read_header: 20,
+            request: 512,
+            request_time: 0,
         },
         inward: way(10),
         outward: way(10),
-        memory: Memory { controller_byte_65536: 60 << 16 },
+        memory: Memory {
+            core_byte_65536: 100 << 16,
+            controller_byte_65536: 60 << 16,
+            beside_card_byte_65536: 80 << 16,
+            caches: Vec::new(),
+            direct_cache_access: false,
+        },
         flows,
     }
 }
@@ -165,7 +182,7 @@ fn interrupts_are_fewer_the_more_polling_takes_over() {
 
 #[test]
 fn a_slow_bus_fills_the_card_and_not_the_core() {
-    let outcome = udp(8_000_000_000, |setup| setup.nic.dma_byte_65536 = byte_at_gbps(2));
+    let outcome = udp(8_000_000_000, |setup| setup.bus.byte_65536 = byte_at_gbps(2));
     assert!(outcome.drops(Cause::NicBuffer) > 0);
     assert_eq!(outcome.drops(Cause::Cpu), 0);
 }
@@ -210,7 +227,7 @@ fn a_line_that_loses_everything_is_given_up() {
 
 fn sent(copies: CopyPath) -> Outcome {
     let mut setup = setup(vec![Flow { direction: Direction::Send, copies, ..flow(true) }], 1);
-    setup.flows[0].stack.byte_65536 = 800 << 16;
+    setup.memory.core_byte_65536 = 800 << 16;
     run(setup, &[job(Transport::Tcp, 65_536, None)], vec![writer(65_536)])
 }
 

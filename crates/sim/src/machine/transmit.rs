@@ -1,5 +1,6 @@
 //! From a sender to the line: the machine's processes, and the peers.
 
+use super::bus::Way;
 use super::calendar::NEVER;
 use super::description::{CopyPath, Direction};
 use super::engine::Machine;
@@ -19,7 +20,21 @@ impl Machine<'_> {
             bytes: message.bytes,
             kind: Kind::Datagram(message),
         };
-        self.enter(packet, self.setup.flows[flow].direction == Direction::Receive, now);
+        let inward = self.setup.flows[flow].direction == Direction::Receive;
+        self.enter(packet, inward, now);
+        if !inward {
+            self.sent(flow, 1, now);
+        }
+    }
+
+    /// The card will have sent buffers of a flow when the line is free; their memory comes back then.
+    fn sent(&mut self, flow: usize, buffers: u32, now: u64) {
+        if self.setup.flows[flow].copies == CopyPath::Rdma {
+            return;
+        }
+        let queue = flow % self.queues.len();
+        self.queues[queue].sent(buffers, self.outward.free_at(), &self.setup.nic);
+        self.plan_interrupt(queue, now);
     }
 
     /// Puts a packet on one of the two ways.
@@ -28,16 +43,21 @@ impl Machine<'_> {
         let line = packet.bytes + self.setup.flows[flow].headers * u64::from(packet.frames);
         let data = !matches!(packet.kind, Kind::Acknowledgement { .. });
         self.flows[flow].counts.sent += u64::from(data);
+        let ready = if inward {
+            now
+        } else {
+            self.bus.transfer(&self.setup.bus, &self.setup.flows[flow], &packet, Way::Read, now)
+        };
         let (wire, number) = if inward {
             (&mut self.inward, self.numbers.inward())
         } else {
             (&mut self.outward, self.numbers.outward())
         };
-        let empty = wire.next_arrival() == NEVER;
-        if !wire.enter(packet, line, now) {
+        let copies = wire.enter(packet, line, ready, now);
+        self.calendar.set(number, wire.next_arrival());
+        self.flows[flow].counts.doubled += u64::from(copies.saturating_sub(1));
+        if copies == 0 {
             self.lose(packet, Cause::Link, now);
-        } else if empty {
-            self.calendar.set(number, wire.next_arrival());
         }
     }
 
@@ -60,8 +80,13 @@ impl Machine<'_> {
         if of.copies == CopyPath::Rdma {
             return 0;
         }
-        let unit = of.segment.max(self.setup.nic.offload_bytes.min(bytes)).max(1);
-        bytes.div_ceil(unit) * of.stack.transmit
+        self.buffers(flow, bytes) * of.stack.transmit
+    }
+
+    /// Buffers that so many bytes go down to the card in.
+    fn buffers(&self, flow: usize, bytes: u64) -> u64 {
+        let of = &self.setup.flows[flow];
+        bytes.div_ceil(of.segment.max(of.merge.min(bytes)).max(1))
     }
 
     /// A process's write is done: the bytes are in the socket.
@@ -69,7 +94,7 @@ impl Machine<'_> {
         if self.setup.flows[flow].reliable {
             self.flows[flow].written += bytes;
             self.flows[flow].available = self.flows[flow].written / self.setup.flows[flow].segment;
-            return self.pump(flow, None, now);
+            return self.pump(flow, Some(self.processes[flow].core), now);
         }
         let message = Message { due: now, bytes, frame: 0, position: 0 };
         self.emit_datagram(flow, message, now);
@@ -87,14 +112,23 @@ impl Machine<'_> {
             self.enter(Packet { flow, frames: 1, bytes, kind }, inward, now);
             sent += 1;
         }
-        if let Some(core) = core.filter(|_| !inward && sent > 0) {
-            self.cores[core].carry += self.transmit_cost(flow, sent * bytes);
+        if !inward && sent > 0 {
+            self.paid(flow, core, sent * bytes, now);
         }
         self.watch_window(flow, sent > 0, now);
         if idle && sent > 0 {
             self.flows[flow].progress = now;
         }
         self.arm(flow, now);
+    }
+
+    /// A stream's bytes went down to the card, on a core or, where the card speaks TCP, without one.
+    fn paid(&mut self, flow: usize, core: Option<usize>, bytes: u64, now: u64) {
+        if let Some(core) = core.filter(|_| !self.setup.flows[flow].offloaded) {
+            self.cores[core].carry += self.transmit_cost(flow, bytes);
+        }
+        let buffers = u32::try_from(self.buffers(flow, bytes)).unwrap_or(u32::MAX);
+        self.sent(flow, buffers, now);
     }
 
     fn watch_window(&mut self, flow: usize, sent: bool, now: u64) {

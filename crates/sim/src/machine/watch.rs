@@ -2,7 +2,8 @@
 
 use bitpath_measure::{ByteCount, Picos};
 
-use super::assemble::{Assembled, MachineError};
+use super::assemble::Assembled;
+use super::check::MachineError;
 use super::core::{Busy, Core, Running};
 use super::description::Machine as Description;
 use super::engine::Machine;
@@ -102,7 +103,7 @@ impl Machine<'_> {
         let (mut busy, under_way) = (core.busy, now.saturating_sub(core.began));
         match core.running {
             Running::Idle | Running::Waking => {}
-            Running::Softirq(_) => busy.softirq += under_way,
+            Running::Softirq(_) | Running::Reaping => busy.softirq += under_way,
             Running::Process(process) if self.processes[process].own => busy.user += under_way,
             Running::Process(_) => busy.kernel += under_way,
         }

@@ -1,18 +1,16 @@
 //! One way between the machine and its peers: a line with a bounded queue before it.
 //!
 //! ```text
-//! enter [ps] ──► queue [B] ──line [ps/B]──► under way, delay [ps] ──► arrivals in order
-//!                full: dropped
+//! enter [ps] ──► queue [B] ──line [ps/B]──► under way, delay and jitter [ps] ──► arrivals
+//!                full: dropped                  lost, doubled, overtaken
 //! ```
 //!
 //! A frame's departure follows from the one before it, so only the first arrival is an event.
 
 use std::collections::VecDeque;
 
-use rand::Rng;
-use rand_chacha::ChaCha8Rng;
-
 use super::calendar::NEVER;
+use super::impairment::Impairments;
 use super::packet::Packet;
 use super::setup::Way;
 
@@ -20,8 +18,10 @@ use super::setup::Way;
 #[derive(Clone, Debug)]
 pub(super) struct Wire {
     way: Way,
-    chance: ChaCha8Rng,
+    impairments: Impairments,
     free_at: u64,
+    /// Latest arrival of those that keep their order.
+    latest: u64,
     /// Departures and sizes of what is still queued or on the line.
     queued: VecDeque<(u64, u64)>,
     queued_bytes: u64,
@@ -29,37 +29,59 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    pub(super) fn new(way: Way, chance: ChaCha8Rng) -> Self {
+    pub(super) fn new(way: Way, impairments: Impairments) -> Self {
         Self {
             way,
-            chance,
+            impairments,
             free_at: 0,
+            latest: 0,
             queued: VecDeque::new(),
             queued_bytes: 0,
             under_way: VecDeque::new(),
         }
     }
 
-    /// Puts frames on the way. False where the queue has no room for them, or chance loses them.
-    pub(super) fn enter(&mut self, packet: Packet, line_bytes: u64, now: u64) -> bool {
+    /// Puts frames on the way once they are `ready` in the card. How many arrive: none where the
+    /// queue has no room or chance loses them, two where chance doubles them.
+    pub(super) fn enter(&mut self, packet: Packet, line_bytes: u64, ready: u64, now: u64) -> u32 {
         if self.way.byte_65536 > 0 {
             self.leave_until(now);
             if self.queued_bytes + line_bytes > self.way.queue {
-                return false;
+                return 0;
             }
-            self.free_at = self.free_at.max(now) + self.way.time_of(line_bytes);
+            self.free_at = self.free_at.max(ready) + self.way.time_of(line_bytes);
             self.queued.push_back((self.free_at, line_bytes));
             self.queued_bytes += line_bytes;
         } else {
-            self.free_at = now;
+            self.free_at = self.free_at.max(ready);
         }
-        if self.way.loss > 0 && self.chance.next_u64() < self.way.loss {
-            return false;
+        if !self.way.impaired() {
+            self.insert_in_order(self.free_at + self.way.delay, packet);
+            return 1;
         }
-        // A way that has become shorter does not let packets overtake each other.
-        let last = self.under_way.back().map_or(0, |(time, _)| *time);
-        self.under_way.push_back(((self.free_at + self.way.delay).max(last), packet));
-        true
+        let fate = self.impairments.fate(&self.way);
+        let time = self.free_at + self.way.delay + fate.jitter;
+        let copies = if fate.lost { 0 } else { 1 + u32::from(fate.twice) };
+        for _ in 0..copies {
+            if fate.overtaken {
+                self.insert(time + self.way.overtaken_delay, packet);
+            } else {
+                self.insert_in_order(time, packet);
+            }
+        }
+        copies
+    }
+
+    /// A packet that no other one of this kind passes, whatever the jitter, and also where the way has
+    /// become shorter.
+    fn insert_in_order(&mut self, time: u64, packet: Packet) {
+        self.latest = self.latest.max(time);
+        self.insert(self.latest, packet);
+    }
+
+    fn insert(&mut self, time: u64, packet: Packet) {
+        let later = self.under_way.iter().rev().take_while(|(other, _)| *other > time).count();
+        self.under_way.insert(self.under_way.len() - later, (time, packet));
     }
 
     /// Another line from now on; what is under way keeps its time.

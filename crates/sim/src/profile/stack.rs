@@ -178,6 +178,12 @@ impl NanosPerByte {
     pub fn of(self, bytes: f64) -> Picos {
         Picos::from_nanos_f64(self.0 * bytes)
     }
+
+    /// The same on a processor so many times as fast.
+    #[must_use]
+    pub fn at(self, speed: f64) -> Self {
+        Self(self.0 / speed)
+    }
 }
 
 impl fmt::Display for NanosPerByte {

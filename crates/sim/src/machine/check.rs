@@ -1,0 +1,160 @@
+//! Values of a machine that do not go together, found before it runs.
+
+use bitpath_measure::ByteCount;
+
+use super::description::{Direction, Flow, Machine, Task};
+use crate::profile::Transport;
+
+/// Values of a machine that do not go together.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MachineError {
+    /// A core that the machine does not have.
+    #[error("flow {flow}: core {core} of a machine with {cores} cores; they are counted from 0")]
+    Core {
+        /// The flow.
+        flow: String,
+        /// Its core.
+        core: usize,
+        /// Cores of the machine.
+        cores: usize,
+    },
+    /// Films and RTP are datagrams that arrive.
+    #[error(
+        "flow {flow}: {what} is received over UDP; set transport = \"udp\" and direction = \"receive\""
+    )]
+    Media {
+        /// The flow.
+        flow: String,
+        /// What it was to carry.
+        what: &'static str,
+    },
+    /// A message that no datagram holds.
+    #[error("flow {flow}: a message of {message} does not fit a UDP datagram; at most {most}")]
+    Datagram {
+        /// The flow.
+        flow: String,
+        /// Its message size.
+        message: ByteCount,
+        /// The largest payload.
+        most: ByteCount,
+    },
+    /// A ring that one datagram overfills.
+    #[error("flow {flow}: a datagram of {frames} frames never fits a ring of {ring}")]
+    Ring {
+        /// The flow.
+        flow: String,
+        /// Frames of one message.
+        frames: u64,
+        /// Descriptors of the ring.
+        ring: usize,
+    },
+    /// A queue that one packet overfills.
+    #[error("flow {flow}: a packet of {packet} on the line never fits its queue of {queue}")]
+    Queue {
+        /// The flow.
+        flow: String,
+        /// One message with its headers.
+        packet: ByteCount,
+        /// The queue before the line.
+        queue: ByteCount,
+    },
+    /// A server of films that receives.
+    #[error("flow {flow}: a video server sends; set direction = \"send\"")]
+    Server {
+        /// The flow.
+        flow: String,
+    },
+    /// A message that the process's buffer never holds.
+    #[error("flow {flow}: a message of {message} never fits its user_buffer of {buffer}")]
+    UserBuffer {
+        /// The flow.
+        flow: String,
+        /// Its message size.
+        message: ByteCount,
+        /// Its buffer.
+        buffer: ByteCount,
+    },
+    /// Operations without one that takes time.
+    #[error(
+        "flow {flow}: its operations never let time pass; one must read, write, process or sleep"
+    )]
+    Timeless {
+        /// The flow.
+        flow: String,
+    },
+    /// A receiving process that never reads, or a sending one that never writes.
+    #[error("flow {flow}: its operations never {verb}, so nothing is ever delivered")]
+    Idle {
+        /// The flow.
+        flow: String,
+        /// What is missing.
+        verb: &'static str,
+    },
+}
+
+impl Machine {
+    /// Why this machine cannot be, where two of its values do not go together.
+    ///
+    /// # Errors
+    /// Cores that it does not have, media that do not arrive as datagrams, messages that fit no
+    /// datagram or ring, operations that never move anything.
+    pub fn check(&self) -> Result<(), MachineError> {
+        self.flows.iter().try_for_each(|flow| check(self, flow))
+    }
+}
+
+fn check(machine: &Machine, flow: &Flow) -> Result<(), MachineError> {
+    let (name, cores) = (flow.name.clone(), machine.cpu.cores);
+    if flow.core >= cores {
+        return Err(MachineError::Core { flow: name, core: flow.core, cores });
+    }
+    let media = match flow.job {
+        Task::Mpeg { .. } => Some("a film"),
+        Task::Rtp { .. } => Some("RTP"),
+        _ => None,
+    };
+    let arrives = flow.transport == Transport::Udp && flow.direction == Direction::Receive;
+    if let Some(what) = media.filter(|_| !arrives) {
+        return Err(MachineError::Media { flow: name, what });
+    }
+    if matches!(flow.job, Task::Vod { .. }) && flow.direction == Direction::Receive {
+        return Err(MachineError::Server { flow: name });
+    }
+    if let Some(buffer) = flow.user_buffer.filter(|buffer| *buffer < flow.message) {
+        return Err(MachineError::UserBuffer { flow: name, message: flow.message, buffer });
+    }
+    if flow.transport == Transport::Udp {
+        let most = crate::job::MAX_DATAGRAM;
+        if flow.message > most {
+            return Err(MachineError::Datagram { flow: name, message: flow.message, most });
+        }
+        let frames = flow.message.0.div_ceil(machine.line.segment.0);
+        if frames > machine.nic.ring as u64 {
+            return Err(MachineError::Ring { flow: name, frames, ring: machine.nic.ring });
+        }
+    }
+    let packet = match flow.transport {
+        Transport::Udp => flow.message.0,
+        Transport::Tcp => machine.line.segment.0,
+    };
+    let frames = packet.div_ceil(machine.line.segment.0);
+    let packet = ByteCount(packet + frames * machine.line.headers.0);
+    if packet > machine.line.queue {
+        return Err(MachineError::Queue { flow: name, packet, queue: machine.line.queue });
+    }
+    check_operations(flow)
+}
+
+fn check_operations(flow: &Flow) -> Result<(), MachineError> {
+    use crate::job::Operation::{Free, Read, Write};
+    let Task::Operations { list, .. } = &flow.job else { return Ok(()) };
+    let name = flow.name.clone();
+    if list.iter().all(|operation| matches!(operation, Free(_))) {
+        return Err(MachineError::Timeless { flow: name });
+    }
+    let (verb, moves): (_, fn(&crate::job::Operation) -> bool) = match flow.direction {
+        Direction::Receive => ("read", |operation| matches!(operation, Read(_))),
+        Direction::Send => ("write", |operation| matches!(operation, Write(_))),
+    };
+    if list.iter().any(moves) { Ok(()) } else { Err(MachineError::Idle { flow: name, verb }) }
+}
