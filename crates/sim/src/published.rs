@@ -18,6 +18,7 @@ mod pcie_2018;
 mod queues;
 mod record;
 mod table;
+mod vod_2009;
 
 pub use record::record;
 
@@ -25,13 +26,14 @@ use bitpath_measure::Unit;
 use bitpath_measure::statistics::FitError;
 
 /// Names of the sets, in the order in which they are shown.
-pub const NAMES: [&str; 7] = [
+pub const NAMES: [&str; 8] = [
     "hosts-2004",
     "mpeg-2004",
     "driver-throughput",
     "driver-cpu-shares",
     "host-stack-2021",
     "pcie-2018",
+    "vod-2009",
     "queues",
 ];
 
@@ -233,6 +235,7 @@ pub fn run(name: &str) -> Result<Set, PublishedError> {
         "driver-cpu-shares" => driver::cpu_shares(),
         "host-stack-2021" => host_stack_2021::set(),
         "pcie-2018" => pcie_2018::set(),
+        "vod-2009" => vod_2009::set(),
         "queues" => queues::set(),
         _ => Err(PublishedError::NoSet { name: name.into() }),
     }
