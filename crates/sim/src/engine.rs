@@ -63,9 +63,9 @@ pub enum EngineError {
     FeedsBack,
     /// Cores, timers and windows of a machine feed back all the time.
     #[error(
-        "the engine {0} does not apply to a machine: its cores and windows feed back; use --engine events"
+        "the exact recursion does not apply to a machine: its cores and windows feed back; use --engine events, or closed-form for a bound"
     )]
-    OnlyEvents(&'static str),
+    OnlyEvents,
     /// Values that do not go together.
     #[error(transparent)]
     Machine(#[from] MachineError),
@@ -225,10 +225,18 @@ fn machine_findings(
     seed: u64,
     wanted: Option<Engine>,
 ) -> Result<Findings, EngineError> {
-    if let Some(other) = wanted.filter(|engine| *engine != Engine::Events) {
-        return Err(EngineError::OnlyEvents(other.name()));
-    }
     let machine = &scenario.machine;
+    match wanted {
+        Some(Engine::Exact) => return Err(EngineError::OnlyEvents),
+        Some(Engine::ClosedForm) => {
+            let bound = machine::closed_form::bound(machine)?;
+            let name = format!("throughput.bound.{}", bound.binding);
+            let unit = Unit::BitsPerSecond;
+            let figures = vec![figure(Engine::ClosedForm, &name, unit, bound.bits_per_second)];
+            return Ok(Findings { figures, timelines: Vec::new(), incidents: Vec::new() });
+        }
+        Some(Engine::Events) | None => {}
+    }
     let outcome = machine::run(machine, scenario.interval, seed)?;
     if let Some(deadlock) = deadlock(machine, &outcome) {
         return Err(deadlock);

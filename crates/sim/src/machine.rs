@@ -14,6 +14,7 @@ mod assemble;
 mod bus;
 mod calendar;
 mod check;
+pub mod closed_form;
 mod copying;
 mod core;
 mod description;

@@ -42,12 +42,11 @@ impl Bus {
         way: Way,
         now: u64,
     ) -> u64 {
-        let frames = u64::from(packet.frames);
-        let bytes = packet.bytes + flow.headers.saturating_sub(ON_THE_LINE_ONLY) * frames;
+        let time = bus.time_of_payload(u64::from(packet.frames), packet.bytes, flow, way);
         let own = way as usize;
         let free_at =
             if bus.shared { self.free_at[0].max(self.free_at[1]) } else { self.free_at[own] };
-        self.free_at[own] = free_at.max(now) + bus.time_of(frames, bytes, way);
+        self.free_at[own] = free_at.max(now) + time;
         if way == Way::Write {
             self.unwritten.push_back((self.free_at[own], packet.bytes));
             self.unwritten_bytes += packet.bytes;
@@ -70,6 +69,12 @@ impl Bus {
 }
 
 impl setup::Bus {
+    /// Time of so many frames with so much payload, what of their headers crosses the bus included [ps].
+    pub(super) fn time_of_payload(&self, frames: u64, payload: u64, flow: &Flow, way: Way) -> u64 {
+        let headers = flow.headers.saturating_sub(ON_THE_LINE_ONLY) * frames;
+        self.time_of(frames, payload + headers, way)
+    }
+
     /// Time of so many frames [ps].
     fn time_of(&self, frames: u64, bytes: u64, way: Way) -> u64 {
         let header = if way == Way::Write { self.write_header } else { self.read_header };

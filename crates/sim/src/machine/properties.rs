@@ -7,7 +7,7 @@ use super::description::{
     Arrivals, Bus, Cache, CopyPath, CoreCopy, Cpu, Direction, Flow, Line, LossBursts, Machine,
     Memory, Nic, Stack, Task, Timer,
 };
-use super::{Cause, Outcome, run};
+use super::{Cause, Outcome, closed_form, run};
 use crate::profile::{NanosPerByte, Transport};
 
 fn nanos(range: std::ops::Range<u64>) -> impl Strategy<Value = Picos> {
@@ -216,6 +216,12 @@ proptest! {
         for core in &outcome.cores {
             prop_assert!(core.total() <= outcome.elapsed.0, "{:?} of {:?}", core, outcome.elapsed);
         }
+        let bound = closed_form::bound(&machine).unwrap();
+        let bits: u64 = outcome.flows.iter().map(|flow| 8 * flow.delivered_bytes).sum();
+        // What is due or in a window at once does not wait for a rate.
+        let at_once: u64 = each(&machine).map(|flow| 8 * (flow.receive_buffer.0 + 9000)).sum();
+        let most = bound.bits_per_second * outcome.elapsed.as_secs_f64() * 1.01;
+        prop_assert!(bits as f64 <= most + at_once as f64, "{} bits, {:?}", bits, bound);
         prop_assert_eq!(&run(&machine, Picos::from_nanos(100_000), seed).unwrap(), &outcome);
     }
 

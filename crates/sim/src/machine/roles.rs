@@ -45,12 +45,12 @@ pub(super) fn program(
 ) -> Box<dyn Program> {
     let speed = machine.cpu.speed;
     let pace = |rate: BitRate| rate.time_of(flow.message);
-    let work = |process: NanosPerByte| process.at(speed).of(flow.message.0 as f64);
+    let work = own_work(machine, flow);
     let sends = flow.direction == Direction::Send;
     match &flow.job {
-        Task::Raw { rate, process } if sends => {
+        Task::Raw { rate, .. } if sends => {
             let writer = Writer::new(flow.message, rate.and_then(pace), None);
-            Box::new(Writer { work: work(*process), ..writer })
+            Box::new(Writer { work, ..writer })
         }
         Task::Raw { process, .. } => Box::new(Reader::new(flow.message, process.at(speed))),
         Task::Bulk { bytes } if sends => {
@@ -67,12 +67,25 @@ pub(super) fn program(
         Task::Rtp { jitter_buffer, process, .. } => {
             Box::new(Listener::new(*jitter_buffer, at_speed(*process, speed)))
         }
-        Task::Vod { rate, process } => {
+        Task::Vod { rate, .. } => {
             let pace = pace(*rate);
             let due = Picos(pace.unwrap_or_default().0 * index as u64 / flow.count as u64);
             let writer = Writer::new(flow.message, pace, None);
-            Box::new(Writer { due, work: work(*process), ..writer })
+            Box::new(Writer { due, work, ..writer })
         }
         Task::Operations { list, .. } => Box::new(Operations::new(list.clone())),
+    }
+}
+
+/// The process's own work on one message [ps]; that of a list of operations is not known.
+pub(super) fn own_work(machine: &Machine, flow: &Flow) -> Picos {
+    let bytes = flow.message.0 as f64;
+    match &flow.job {
+        Task::Raw { process, .. } | Task::Vod { process, .. } => {
+            process.at(machine.cpu.speed).of(bytes)
+        }
+        Task::Mpeg { decode, .. } => decode.at(machine.cpu.speed).of(bytes),
+        Task::Rtp { process, .. } => at_speed(*process, machine.cpu.speed),
+        Task::Bulk { .. } | Task::Operations { .. } => Picos(0),
     }
 }
