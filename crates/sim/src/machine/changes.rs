@@ -2,13 +2,14 @@
 
 use bitpath_measure::{BitRate, ByteCount, ByteRate, Picos};
 
-use super::description::{Bus, Cache, CoreCopy, Direction, LossBursts, Machine, Task};
+use super::description::{Bus, Cache, CoreCopy, Direction, LossBursts, Machine, Task, Timer};
 use super::{Cause, CopyPath, Outcome, run};
 use crate::job::Operation;
 use crate::profile::{NanosPerByte, Transport};
 use crate::scenario::{Scenario, Subject};
 
 const STREAM: &str = include_str!("../../../../scenarios/ten-gigabit-tcp.toml");
+const TIMEOUTS: &str = include_str!("../../../../scenarios/timeouts.toml");
 const FILM: &str = include_str!("../../../../scenarios/mpeg-sw.toml");
 
 /// A shipped machine with a change, run for 20 ms at least.
@@ -197,4 +198,18 @@ fn a_decoding_device_leaves_the_core_idle_and_still_takes_its_time() {
     let (software, hardware) = (decoded(6000.0, 0.0), decoded(0.0, 6000.0));
     assert!(hardware.cores[0].user == 0 && software.cores[0].user > 1_000_000_000_000);
     assert_eq!(software.flows[0].frames.on_time, hardware.flows[0].frames.on_time);
+}
+
+#[test]
+fn a_timeout_that_fires_early_costs_more_than_one_that_fires_as_much_late() {
+    // The round trip is 80 ms.
+    let at = |millis: u64| {
+        changed(TIMEOUTS, |machine| {
+            machine.duration = Picos(3 * Picos::SECOND.0);
+            machine.flows[0].timer = Timer::Fixed { time: Picos::from_nanos(millis * 1_000_000) };
+        })
+        .throughput()
+    };
+    let [early, fitting, late] = [40, 160, 640].map(at);
+    assert!(early < 0.4 * fitting && late > 0.9 * fitting, "{early} {fitting} {late}");
 }

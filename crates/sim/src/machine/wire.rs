@@ -80,8 +80,10 @@ impl Wire {
     }
 
     fn insert(&mut self, time: u64, packet: Packet) {
-        let later = self.under_way.iter().rev().take_while(|(other, _)| *other > time).count();
-        self.under_way.insert(self.under_way.len() - later, (time, packet));
+        match self.under_way.iter().rev().take_while(|(other, _)| *other > time).count() {
+            0 => self.under_way.push_back((time, packet)),
+            later => self.under_way.insert(self.under_way.len() - later, (time, packet)),
+        }
     }
 
     /// Another line from now on; what is under way keeps its time.
