@@ -100,8 +100,8 @@ fn is_fixed(difference: &Difference) -> bool {
     let Some(key) = difference.key.strip_prefix("machine.") else { return true };
     let (table, key) = key.split_once('.').unwrap_or(("", key));
     match (table, key) {
-        ("cpu", key) => key == "cores",
-        ("nic", key) => key == "queues",
+        ("cpu", key) => key == "cores" || key == "speed",
+        ("nic", key) => key == "queues" || key == "offload_engine",
         ("line", key) => key == "segment",
         ("stack", key) => key == "overhead",
         ("flow", key) if key.ends_with(".copies") => {

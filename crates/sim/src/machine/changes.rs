@@ -3,7 +3,7 @@
 use bitpath_measure::{BitRate, ByteCount, ByteRate, Picos};
 
 use super::description::{Bus, Cache, CoreCopy, Direction, LossBursts, Machine, Task, Timer};
-use super::{Cause, CopyPath, Outcome, run};
+use super::{Cause, CopyPath, Look, Next, Outcome, run, watch};
 use crate::job::Operation;
 use crate::profile::{NanosPerByte, Transport};
 use crate::scenario::{Scenario, Subject};
@@ -212,4 +212,30 @@ fn a_timeout_that_fires_early_costs_more_than_one_that_fires_as_much_late() {
     };
     let [early, fitting, late] = [40, 160, 640].map(at);
     assert!(early < 0.4 * fitting && late > 0.9 * fitting, "{early} {fitting} {late}");
+}
+
+#[test]
+fn a_machine_under_way_keeps_its_cores_queues_and_flows() {
+    let Subject::Machine(scenario) = Scenario::parse(STREAM).unwrap().subject else {
+        panic!("no machine");
+    };
+    let refused = |change: fn(&mut Machine)| {
+        let mut changed = scenario.machine.clone();
+        change(&mut changed);
+        let mut steps =
+            [Next::Until(Picos(1_000_000)), Next::Change(Box::new(changed))].into_iter();
+        let mut watcher = |_: &Look| steps.next().unwrap_or(Next::Stop);
+        watch(&scenario.machine, scenario.interval, 0, &mut watcher)
+            .map_err(|error| error.to_string())
+    };
+    assert!(refused(|machine| machine.line.rate = BitRate(1_000_000)).is_ok());
+    for (change, what) in [
+        ((|machine| machine.cpu.cores = 4) as fn(&mut Machine), "number of cores"),
+        (|machine| machine.nic.queues = 2, "number of queues"),
+        (|machine| machine.flows[0].count = 2, "number of flows"),
+        (|machine| machine.flows[0].direction = Direction::Send, "direction"),
+    ] {
+        let message = refused(change).unwrap_err();
+        assert!(message.contains(what), "{message}");
+    }
 }

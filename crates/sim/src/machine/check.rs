@@ -74,6 +74,12 @@ pub enum MachineError {
         /// Its buffer.
         buffer: ByteCount,
     },
+    /// A change of what a machine under way is made of.
+    #[error("the {what} is fixed once the machine runs")]
+    Fixed {
+        /// What cannot be changed.
+        what: &'static str,
+    },
     /// Operations without one that takes time.
     #[error(
         "flow {flow}: its operations never let time pass; one must read, write, process or sleep"

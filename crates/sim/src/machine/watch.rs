@@ -8,6 +8,7 @@ use super::core::{Busy, Core, Running};
 use super::description::Machine as Description;
 use super::engine::Machine;
 use super::outcome::{Cause, Outcome};
+use super::setup::{Flow, Setup};
 
 /// What somebody sees who looks.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -66,7 +67,9 @@ pub fn watch(
                 look = machine.look(time.0, !more);
             }
             Next::Change(description) => {
-                machine.change(Assembled::of(&description, interval, seed)?.setup);
+                let next = Assembled::of(&description, interval, seed)?.setup;
+                machine.accepts(&next)?;
+                machine.change(next);
             }
             Next::Stop => return Ok(machine.finish()),
         }
@@ -74,6 +77,27 @@ pub fn watch(
 }
 
 impl Machine<'_> {
+    /// Whether a machine under way can go on as `next`.
+    fn accepts(&self, next: &Setup) -> Result<(), MachineError> {
+        let now = &self.setup;
+        let alike = |(now, next): (&Flow, &Flow)| {
+            (now.direction, now.reliable, now.segment)
+                == (next.direction, next.reliable, next.segment)
+        };
+        let what = if now.cores.count != next.cores.count {
+            "number of cores"
+        } else if now.nic.queues != next.nic.queues {
+            "number of queues"
+        } else if now.flows.len() != next.flows.len() {
+            "number of flows"
+        } else if !now.flows.iter().zip(&next.flows).all(alike) {
+            "transport, direction and segment of a flow"
+        } else {
+            return Ok(());
+        };
+        Err(MachineError::Fixed { what })
+    }
+
     fn look(&mut self, now: u64, ended: bool) -> Look {
         let mut drops = [0; 4];
         let (mut delivered, mut retransmitted) = (0, 0);
