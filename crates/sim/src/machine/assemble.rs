@@ -134,7 +134,8 @@ fn bus(bus: Bus) -> setup::Bus {
 
 fn memory(memory: &Memory, bus_byte: u64) -> setup::Memory {
     let controller = memory.controller.0;
-    let card = byte_at(1.0) as f64 / bus_byte.max(1) as f64;
+    // A byte copied is read and written, one of the card only one of both.
+    let card = byte_at(1.0) as f64 / bus_byte.max(1) as f64 / 2.0;
     // Both ask for the controller: a card that could take all of it gets half.
     let beside_card = (controller - card).max(controller / 2.0);
     setup::Memory {

@@ -5,8 +5,11 @@
 //! ```
 //!
 //! A key is written as in TOML, dots between its parts. Behind an array stands an index, counted
-//! from 0, or the name of one of its tables. A value is read as TOML where it is a number, a
-//! boolean, an array or a table; anything else is text, so that `256 KiB` needs no quotes.
+//! from 0, or the name of one of its tables. The end of a key is enough where only one key ends so.
+//! A value is read as TOML where it is a number, a boolean, an array or a table; anything else is
+//! text, so that `256 KiB` needs no quotes.
+
+mod short;
 
 use std::fmt;
 use std::str::FromStr;
@@ -147,10 +150,11 @@ impl Draft {
         if settings.is_empty() {
             return Ok((Scenario::parse(&self.text)?, self.text.clone()));
         }
-        let text = self.text_with(settings)?;
+        let settings = self.in_full(settings)?;
+        let text = self.text_with(&settings)?;
         match Scenario::parse(&text) {
             Ok(scenario) => Ok((scenario, text)),
-            Err(error) => Err(self.blame(settings, error)),
+            Err(error) => Err(self.blame(&settings, error)),
         }
     }
 
