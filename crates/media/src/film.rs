@@ -134,6 +134,17 @@ pub enum FilmError {
         /// Its frames.
         frames: usize,
     },
+    /// A group of pictures that is longer than any film has.
+    #[error(
+        "film {name} has groups of {frames} frames; at most {} are supported",
+        crate::gop::MAX_GROUP
+    )]
+    Group {
+        /// The film.
+        name: String,
+        /// Frames of one group.
+        frames: u64,
+    },
     /// A frame without bytes.
     #[error("frame {index} of film {name} has no bytes")]
     EmptyFrame {

@@ -42,14 +42,16 @@ impl GopModel {
     /// Kinds of one group in decode order: each reference frame, then the B-frames it closes.
     #[must_use]
     pub fn pattern(&self) -> Vec<FrameKind> {
-        let references = self.p_frames + 1;
+        let references = self.p_frames.saturating_add(1);
         let mut kinds = Vec::new();
         for reference in 0..references {
             kinds.push(if reference == 0 { FrameKind::I } else { FrameKind::P });
             // Spread the B-frames as evenly as whole numbers allow.
-            let share = |upto: u32| self.b_frames * upto / references;
+            let share =
+                |upto: u32| u64::from(self.b_frames) * u64::from(upto) / u64::from(references);
             let between = share(reference + 1) - share(reference);
-            kinds.extend(std::iter::repeat_n(FrameKind::B, between as usize));
+            let between = usize::try_from(between).unwrap_or(usize::MAX);
+            kinds.extend(std::iter::repeat_n(FrameKind::B, between));
         }
         kinds
     }
@@ -59,6 +61,10 @@ impl GopModel {
     /// # Errors
     /// As [`Film::new`].
     pub fn film(&self, name: &str, frames: usize) -> Result<Film, FilmError> {
+        let group = u64::from(self.p_frames) + u64::from(self.b_frames) + 1;
+        if group > MAX_GROUP {
+            return Err(FilmError::Group { name: name.into(), frames: group });
+        }
         let size = |kind| match kind {
             FrameKind::I => self.i_bytes,
             FrameKind::P => self.p_bytes,
@@ -69,6 +75,9 @@ impl GopModel {
         Film::new(name, self.rate, kinds.map(|kind| Frame { kind, bytes: size(kind) }).collect())
     }
 }
+
+/// Most frames of one group: an hour at 60 frames/s; encoders begin a new one each few seconds.
+pub const MAX_GROUP: u64 = 60 * 3600;
 
 /// Pictures before and after compression: how the study's table 4 describes a job. Compression 1
 /// throughout is raw video.

@@ -1,4 +1,4 @@
-//! The engines on golden case P3, beside the textbook event list: a binary heap of boxed-in
+//! The engines on golden case P3, and on two hours of a film over the same path, beside the textbook event list: a binary heap of boxed-in
 //! events that the same stages feed. One sitting, one core.
 
 use std::cmp::Reverse;
@@ -15,13 +15,14 @@ const PACKETS: u64 = 1_000_000;
 /// Golden counts of model.md: every engine must reach them, or its time means nothing.
 const DELIVERED: u64 = 795_771;
 
+fn pipeline(text: &str) -> Pipeline {
+    let scenario = Scenario::parse(text).expect("the scenario is part of the project");
+    let Subject::Pipeline(pipeline) = scenario.subject else { panic!("it is a pipeline") };
+    pipeline
+}
+
 fn p3() -> Pipeline {
-    let scenario = Scenario::parse(include_str!("../../../scenarios/p3.toml"))
-        .expect("the golden case is sound");
-    let Subject::Pipeline(pipeline) = scenario.subject else {
-        panic!("the golden case is a pipeline")
-    };
-    Pipeline { packets: PACKETS, ..pipeline }
+    Pipeline { packets: PACKETS, ..pipeline(include_str!("../../../scenarios/p3.toml")) }
 }
 
 /// P3 by a heap of (time, order, component) as most simulators keep their events; nanoseconds.
@@ -101,5 +102,19 @@ fn engines(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, engines);
+fn two_hours_of_video2(criterion: &mut Criterion) {
+    let pipeline = pipeline(include_str!("../../../scenarios/two-hours-of-video2.toml"));
+    let outcome = events::run(&pipeline, 0);
+    let mut group = criterion.benchmark_group("two hours of video2");
+    group.throughput(Throughput::Elements(pipeline.packets)).sample_size(30);
+    group.bench_function("exact recursion", |bencher| {
+        bencher.iter(|| assert_eq!(exact::run(black_box(&pipeline), 0), outcome));
+    });
+    group.bench_function("events, array", |bencher| {
+        bencher.iter(|| assert_eq!(events::run(black_box(&pipeline), 0), outcome));
+    });
+    group.finish();
+}
+
+criterion_group!(benches, engines, two_hours_of_video2);
 criterion_main!(benches);

@@ -12,46 +12,38 @@
 //! The three engines read the same description and draw the same random numbers, so they agree
 //! packet for packet wherever they apply. A fleet is many such chains at once, by events.
 
+mod arrivals;
 pub mod closed_form;
 mod draws;
 pub mod events;
 pub mod exact;
 pub mod fleet;
+mod timetable;
 pub mod wheel;
+
+pub use arrivals::{Arrivals, ArrivalsError, FilmArrivals};
 
 use bitpath_measure::Picos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::bounds;
+use arrivals::WrittenPipeline;
 
 /// Most stages in one pipeline; the path of a packet through a host has five.
 pub const MAX_STAGES: usize = 16;
 
 /// A chain of stages and what arrives at it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "WrittenPipeline")]
 pub struct Pipeline {
     /// Packets offered [packets].
-    #[serde(deserialize_with = "bounds::packets")]
     pub packets: u64,
     /// When they arrive.
     pub arrivals: Arrivals,
     /// The stages, in the order in which packets pass them.
-    #[serde(rename = "stage", deserialize_with = "bounds::stages")]
+    #[serde(rename = "stage")]
     pub stages: Vec<Stage>,
-}
-
-/// Times between arrivals.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Arrivals {
-    /// Time between two packets, or its mean [ps].
-    #[serde(deserialize_with = "bounds::interval")]
-    pub interval: Picos,
-    /// How the times are distributed.
-    #[serde(default)]
-    pub distribution: Distribution,
 }
 
 /// How a time is distributed around its mean.
@@ -144,6 +136,8 @@ impl Stage {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use bitpath_measure::{BitRate, ByteCount};
+    use bitpath_media::{Film, Frame, FrameKind, FrameRate};
     use proptest::prelude::*;
 
     use super::*;
@@ -175,7 +169,7 @@ pub(crate) mod tests {
             ..stage("queue", slots, 1000, WhenFull::Drop)
         };
         let interval = Picos::from_nanos_f64(1000.0 / load);
-        let arrivals = Arrivals { interval, distribution: Distribution::Exponential };
+        let arrivals = Arrivals::Renewal { interval, distribution: Distribution::Exponential };
         Pipeline { packets: 4_000_000, arrivals, stages: vec![service] }
     }
 
@@ -204,15 +198,37 @@ pub(crate) mod tests {
 
     /// Small pipelines in which queues fill, block and drop.
     pub(crate) fn any_pipeline() -> impl Strategy<Value = Pipeline> {
-        (1..400_u64, 1..300_u64, any::<bool>(), prop::collection::vec(any_stage(), 1..6)).prop_map(
-            |(packets, interval, random, mut stages)| {
-                stages[0].when_full = WhenFull::Drop;
-                let distribution =
-                    if random { Distribution::Exponential } else { Distribution::Constant };
-                Pipeline {
-                    packets,
-                    arrivals: Arrivals { interval: Picos(interval), distribution },
-                    stages,
+        let stages = prop::collection::vec(any_stage(), 1..6);
+        (1..400_u64, any_arrivals(), stages).prop_map(|(packets, arrivals, mut stages)| {
+            stages[0].when_full = WhenFull::Drop;
+            Pipeline { packets, arrivals, stages }
+        })
+    }
+
+    fn any_arrivals() -> impl Strategy<Value = Arrivals> {
+        let renewal = (1..300_u64, any::<bool>()).prop_map(|(interval, random)| {
+            let distribution =
+                if random { Distribution::Exponential } else { Distribution::Constant };
+            Arrivals::Renewal { interval: Picos(interval), distribution }
+        });
+        prop_oneof![renewal, any_film().prop_map(Arrivals::Film)]
+    }
+
+    /// Films whose frames come every 250 ps to 10 ns and take the link as long, or longer.
+    fn any_film() -> impl Strategy<Value = FilmArrivals> {
+        let frames = prop::collection::vec(1..3000_u32, 1..8);
+        (frames, 100_000_000..4_000_000_000_u32, 1..900_u64, 0..200_u64).prop_map(
+            |(frames, rate, message, headers)| {
+                let frame = |bytes| Frame { kind: FrameKind::I, bytes };
+                let rate = FrameRate { frames: rate, seconds: 1 };
+                let frames = frames.into_iter().map(frame).collect();
+                FilmArrivals {
+                    film: Film::new("any", rate, frames).unwrap(),
+                    speed: 1.0,
+                    message: ByteCount(message),
+                    headers: ByteCount(headers),
+                    rate: BitRate(10_000_000_000_000),
+                    duration: Picos::SECOND,
                 }
             },
         )

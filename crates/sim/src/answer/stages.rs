@@ -71,9 +71,7 @@ impl StageParameter {
                 let stage = &mut improved.stages[stage];
                 stage.slots = more(stage.slots, factor);
             }
-            Self::ArrivalRate => {
-                improved.arrivals.interval = shorter(improved.arrivals.interval, factor);
-            }
+            Self::ArrivalRate => improved.arrivals = pipeline.arrivals.faster(factor),
         }
         improved
     }
@@ -162,7 +160,7 @@ mod tests {
     fn where_nothing_else_limits_the_arrivals_do() {
         let mut pipeline = p3(20_000);
         pipeline.stages.truncate(1);
-        pipeline.arrivals.interval = Picos::from_nanos(100_000);
+        pipeline.arrivals = pipeline.arrivals.faster(1.2 / 100.0);
         let answer = answer(&pipeline, 0, BOTH);
         assert_eq!(answer.bottleneck, "arrivals.rate");
         assert!((elasticity_of(&answer, "arrivals.rate").0 - 1.0).abs() < 0.01);

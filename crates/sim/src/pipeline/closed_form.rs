@@ -17,7 +17,7 @@ pub struct Bound {
 #[must_use]
 pub fn bound(pipeline: &Pipeline) -> Bound {
     let per_second = |picos: f64| 1e12 / picos;
-    let arrivals = ("arrivals", per_second(pipeline.arrivals.interval.0 as f64));
+    let arrivals = ("arrivals", per_second(pipeline.arrivals.mean_interval()));
     let stages =
         pipeline.stages.iter().map(|stage| (stage.name.as_str(), per_second(stage.mean_service())));
     let (binding, packets_per_second) =

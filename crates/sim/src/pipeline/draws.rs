@@ -1,10 +1,11 @@
 //! Times drawn in order: one counter-based stream a source, so that no engine's order of work
 //! changes any draw.
 
+use bitpath_measure::Picos;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Arrivals, Distribution, Exception, Stage};
+use super::{Distribution, Exception, Stage};
 
 /// What draws times: the arrivals of a pipeline, or one of its stages.
 #[derive(Clone, Debug)]
@@ -36,8 +37,7 @@ pub(super) struct DrawsAhead {
 
 impl Source {
     /// The times between arrivals.
-    pub(super) fn of_arrivals(arrivals: &Arrivals) -> Self {
-        let Arrivals { interval, distribution } = *arrivals;
+    pub(super) fn of_arrivals(interval: Picos, distribution: Distribution) -> Self {
         Self { mean: interval.0, distribution, exception: None, stream: 0 }
     }
 
@@ -131,6 +131,9 @@ impl DrawsAhead {
         self.times[index]
     }
 
+    // Inlined, the making of the generator is moved to where no random time is needed.
+    #[cold]
+    #[inline(never)]
     fn draw(&mut self, source: &Source, seed: u64) {
         let mut random = source.random(seed);
         random.set_word_pos(u128::from(self.drawn) * WORDS_A_DRAW);
@@ -158,8 +161,6 @@ const WORDS_A_DRAW: u128 = 2;
 
 #[cfg(test)]
 mod tests {
-    use bitpath_measure::Picos;
-
     use super::*;
 
     fn source(mean: u64, distribution: Distribution, exception: Option<Exception>) -> Source {

@@ -6,6 +6,7 @@
 
 use bitpath_measure::Picos;
 
+use super::arrivals::Gaps;
 use super::draws::{Draws, Source};
 use super::{MAX_STAGES, Outcome, Pipeline, WhenFull};
 
@@ -30,7 +31,7 @@ struct Engine {
     /// Next completion of each stage, then the next arrival, then `NEVER` to the end.
     next: [u64; MAX_STAGES + 1],
     stages: Vec<State>,
-    gaps: Draws,
+    gaps: Gaps,
     packets_left: u64,
     outcome: Outcome,
 }
@@ -59,7 +60,7 @@ impl Engine {
         next[stages.len()] = 0;
         Self {
             next,
-            gaps: Draws::new(Source::of_arrivals(&pipeline.arrivals), seed),
+            gaps: Gaps::new(&pipeline.arrivals, seed),
             packets_left: pipeline.packets,
             outcome: Outcome {
                 delivered: 0,

@@ -20,6 +20,7 @@
 
 use bitpath_measure::Picos;
 
+use super::arrivals::Gaps;
 use super::draws::{Draws, Source};
 use super::{Outcome, Pipeline, Stage, WhenFull};
 
@@ -31,7 +32,7 @@ const CHUNK: usize = 512;
 #[must_use]
 pub fn run(pipeline: &Pipeline, seed: u64) -> Outcome {
     let mut segments = segments(&pipeline.stages, seed);
-    let mut gaps = Draws::new(Source::of_arrivals(&pipeline.arrivals), seed);
+    let mut gaps = Gaps::new(&pipeline.arrivals, seed);
     let mut outcome = Outcome {
         delivered: 0,
         drops: vec![0; pipeline.stages.len()],
@@ -58,7 +59,7 @@ pub fn run(pipeline: &Pipeline, seed: u64) -> Outcome {
 }
 
 /// The next `count` arrivals, the first of them `now`; returns the one after them [ps].
-fn arrive(gaps: &mut Draws, mut now: u64, count: usize, arrivals: &mut Vec<u64>) -> u64 {
+fn arrive(gaps: &mut Gaps, mut now: u64, count: usize, arrivals: &mut Vec<u64>) -> u64 {
     arrivals.clear();
     gaps.append_to(arrivals, count);
     for time in arrivals {

@@ -1,23 +1,31 @@
-//! Many hosts at once: pipelines of one description, taken in turns by a timing wheel.
+//! Many hosts at once: pipelines of one description, each with random numbers of its own.
 //!
 //! ```text
-//! wheel ──► host h: its events from now to now + lookahead ──► its outcome
-//!   ▲ [ps, h]                     │
-//!   └──── its next event [ps, h] ─┘
+//! windows   next event of each host [ps] ──► hosts 0, 1, 2, ...: their events in the window ─┐
+//!             ▲                                                                               │
+//!             └──────────────────── the next window begins at the least of these ◄────────────┘
+//! wheel     earliest [ps, host] ──► that host: its events up to now + lookahead ──► its next [ps, host]
 //! ```
 //!
 //! A host alone follows the rules and the order of the event engine. One that cannot reach
 //! another in less than some time may run ahead of it by that time (the lookahead of Chandy and
-//! Misra, "Distributed simulation", 1979): its state then comes into the cache once a turn and
-//! not once an event. A host keeps 32 bytes and 32 a stage; what all share is kept once.
+//! Misra, "Distributed simulation", 1979). Where most hosts have an event within the lookahead,
+//! time goes in windows as long as that (Nicol, "The cost of conservative synchronization in
+//! parallel discrete event simulations", JACM 1993): each host takes all its events of a window,
+//! one host after the other as they lie in memory, and nothing is sorted. Else a timing wheel
+//! says whose turn it is.
+
+mod host;
 
 use bitpath_measure::Picos;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::draws::{DrawsAhead, Source};
+use self::host::{Host, NEVER, Rules, Turn};
+use super::draws::DrawsAhead;
+use super::timetable::{Place, Timetable};
 use super::wheel::{self, Wheel};
-use super::{Outcome, Pipeline, Stage, WhenFull};
+use super::{Distribution, MAX_STAGES, Outcome, Pipeline};
 
 /// Most hosts of a fleet: at 500 bytes each they fill 8 GB.
 pub const MAX_HOSTS: u32 = 1 << 24;
@@ -32,8 +40,9 @@ pub struct Fleet {
     /// The first packets of the hosts arrive at random instants within this time [ps]: hosts
     /// that share a wire or a process are seldom in step. Zero lets all begin at once.
     pub spread: Picos,
-    /// How far a host may run ahead of the others [ps]. Zero keeps the events of all hosts in
-    /// one order of time. It moves speed only.
+    /// How far a host may run ahead of the others [ps]: the least time in which one can reach
+    /// another. Zero keeps the events of all hosts in one order of time. The hosts of this fleet
+    /// never reach each other, so it moves speed only.
     pub lookahead: Picos,
 }
 
@@ -54,9 +63,12 @@ pub fn run(fleet: &Fleet, seed: u64) -> Result<Vec<Outcome>, FleetError> {
     if fleet.hosts > MAX_HOSTS {
         return Err(FleetError::TooManyHosts(fleet.hosts));
     }
-    let mut engine = Engine::new(fleet, seed);
-    engine.run();
-    Ok(engine.outcomes(begins(fleet, seed)))
+    Ok(match fleet.pipeline.stages.len() {
+        0..=3 => Engine::<3>::outcomes_of(fleet, seed),
+        4..=5 => Engine::<5>::outcomes_of(fleet, seed),
+        6..=8 => Engine::<8>::outcomes_of(fleet, seed),
+        _ => Engine::<MAX_STAGES>::outcomes_of(fleet, seed),
+    })
 }
 
 /// The seeds of the hosts of a fleet, in order and without an end.
@@ -78,303 +90,148 @@ fn begins(fleet: &Fleet, seed: u64) -> impl Iterator<Item = u64> {
 /// wheel, less than 5 MB, come once.
 #[must_use]
 pub fn bytes_a_host(pipeline: &Pipeline) -> usize {
-    let sources = sources(pipeline);
-    let random = sources.iter().filter(|source| source.constant().is_none()).count();
-    size_of::<Host>()
-        + pipeline.stages.len() * size_of::<State>()
-        + random * size_of::<DrawsAhead>()
+    let host = match pipeline.stages.len() {
+        0..=3 => size_of::<Host<3>>(),
+        4..=5 => size_of::<Host<5>>(),
+        6..=8 => size_of::<Host<8>>(),
+        _ => size_of::<Host<MAX_STAGES>>(),
+    };
+    let services = pipeline.stages.iter().map(|stage| stage.distribution);
+    let random = services.filter(|service| *service == Distribution::Exponential).count()
+        + usize::from(pipeline.arrivals.is_random());
+    host + random * size_of::<DrawsAhead>()
         + usize::from(random > 0) * size_of::<u64>()
+        + usize::from(pipeline.arrivals.is_film()) * size_of::<Place>()
         + wheel::BYTES_AN_EVENT
 }
 
-/// The sources of one host: its stages, then its arrivals.
-fn sources(pipeline: &Pipeline) -> Vec<Source> {
-    let stages = pipeline.stages.iter().enumerate();
-    let services = stages.map(|(index, stage)| Source::of_stage(stage, index));
-    services.chain([Source::of_arrivals(&pipeline.arrivals)]).collect()
+/// All hosts, each with room for this many stages, and whose turn it is.
+struct Engine<const STAGES: usize> {
+    fleet: Hosts<STAGES>,
+    /// How far a host runs ahead, at least to the next instant [ps].
+    lookahead: u64,
+    pending: Pending,
 }
 
-/// All hosts.
-struct Engine {
-    rules: Rules,
-    lookahead: u64,
-    wheel: Wheel,
-    hosts: Vec<Host>,
-    /// The stages of the first host, of the second, ...
-    stages: Vec<State>,
+/// The next event of each host.
+enum Pending {
+    /// Its time for host 0, 1, 2, ..., or `NEVER` [ps].
+    InWindows(Vec<u64>),
+    InOrder(Wheel),
+}
+
+struct Hosts<const STAGES: usize> {
+    rules: Rules<STAGES>,
+    hosts: Vec<Host<STAGES>>,
+    /// Where each host is in its film; none where arrivals are no film.
+    places: Vec<Place>,
     /// Seed of each host; none where all times are constant.
     seeds: Vec<u64>,
     /// Random times of the first host, of the second, ...
     ahead: Vec<DrawsAhead>,
 }
 
-/// What is the same on every host.
-struct Rules {
-    packets: u64,
-    stages: Vec<Rule>,
-    gaps: Times,
-    /// Random sources.
-    random: usize,
-}
+impl<const STAGES: usize> Engine<STAGES> {
+    fn outcomes_of(fleet: &Fleet, seed: u64) -> Vec<Outcome> {
+        let mut engine = Self::new(fleet, seed);
+        engine.run();
+        engine.fleet.outcomes(begins(fleet, seed))
+    }
 
-/// What a stage is, on every host.
-struct Rule {
-    slots: u32,
-    when_full: WhenFull,
-    services: Times,
-}
-
-/// The times of one source.
-struct Times {
-    source: Source,
-    /// Its place among the random sources of a host.
-    random: usize,
-}
-
-/// The arrivals and departures of one host.
-#[derive(Clone)]
-struct Host {
-    /// When the next packet arrives, or `NEVER`.
-    arrival: u64,
-    packets_left: u64,
-    finished: u64,
-    departure_sum: u64,
-}
-
-/// One stage of one host.
-#[derive(Clone)]
-struct State {
-    /// When the packet in service is done, or `NEVER`.
-    done: u64,
-    drops: u64,
-    until_exception: u64,
-    /// Packets held, the one in service or blocked included.
-    held: u32,
-    /// The server has finished a packet that the next stage has no slot for.
-    blocked: bool,
-}
-
-impl Engine {
     fn new(fleet: &Fleet, seed: u64) -> Self {
-        let hosts = fleet.hosts as usize;
-        let rules = Rules::new(&fleet.pipeline);
-        let idle = rules.stages.iter().map(State::idle);
-        let spacing = rules.spacing(&fleet.pipeline).max(fleet.lookahead.0) / hosts.max(1) as u64;
-        let mut engine = Self {
-            lookahead: fleet.lookahead.0,
-            wheel: Wheel::new(hosts, Picos(spacing)),
-            hosts: begins(fleet, seed).map(|begin| Host::new(rules.packets, begin)).collect(),
-            stages: idle.cycle().take(hosts * rules.stages.len()).collect(),
-            seeds: seeds(seed).take(if rules.random > 0 { hosts } else { 0 }).collect(),
-            ahead: vec![DrawsAhead::default(); hosts * rules.random],
-            rules,
-        };
-        for (id, host) in (0..).zip(&engine.hosts) {
-            engine.wheel.set(id, Picos(host.arrival));
+        let hosts = Hosts::new(fleet, seed);
+        Self {
+            lookahead: fleet.lookahead.0.max(1),
+            pending: Pending::new(fleet, hosts.hosts.iter().map(|host| host.arrival)),
+            fleet: hosts,
         }
-        engine
     }
 
     fn run(&mut self) {
-        while let Some((id, Picos(now))) = self.wheel.pop() {
-            let until = now.saturating_add(self.lookahead);
-            if let Some(next) = self.turn(id as usize).run(until) {
-                self.wheel.set(id, Picos(next));
+        match &mut self.pending {
+            Pending::InWindows(next) => run_in_windows(&mut self.fleet, next, self.lookahead),
+            Pending::InOrder(wheel) => run_in_order(&mut self.fleet, wheel, self.lookahead),
+        }
+    }
+}
+
+impl Pending {
+    /// The first events. Windows pay where a host in so many has an event within one: passing over
+    /// the others costs less than the wheel.
+    fn new(fleet: &Fleet, first: impl Iterator<Item = u64>) -> Self {
+        const HOSTS_AN_EVENT: f64 = 32.0;
+        let of_host =
+            fleet.pipeline.arrivals.mean_interval() / (fleet.pipeline.stages.len() + 1) as f64;
+        if fleet.lookahead.0 as f64 * HOSTS_AN_EVENT >= of_host {
+            return Self::InWindows(first.collect());
+        }
+        let spacing = of_host.max(fleet.lookahead.0 as f64) / f64::from(fleet.hosts.max(1));
+        let mut wheel = Wheel::new(fleet.hosts as usize, Picos::from_nanos_f64(spacing / 1000.0));
+        (0..).zip(first).for_each(|(id, time)| wheel.set(id, Picos(time)));
+        Self::InOrder(wheel)
+    }
+}
+
+/// All events of a window, host by host, then those of the next.
+fn run_in_windows<const STAGES: usize>(
+    fleet: &mut Hosts<STAGES>,
+    next: &mut [u64],
+    lookahead: u64,
+) {
+    let mut begin = next.iter().copied().min().unwrap_or(NEVER);
+    while begin != NEVER {
+        let end = begin.saturating_add(lookahead);
+        begin = NEVER;
+        for (host, next) in next.iter_mut().enumerate() {
+            if *next < end {
+                *next = fleet.turn(host).run(end);
             }
+            begin = begin.min(*next);
+        }
+    }
+}
+
+/// The earliest event, and those of its host within the lookahead; then the earliest again.
+fn run_in_order<const STAGES: usize>(fleet: &mut Hosts<STAGES>, wheel: &mut Wheel, lookahead: u64) {
+    while let Some((host, Picos(now))) = wheel.pop(|host| fleet.hosts[host as usize].touch()) {
+        let next = fleet.turn(host as usize).run(now.saturating_add(lookahead));
+        if next != NEVER {
+            wheel.set(host, Picos(next));
+        }
+    }
+}
+
+impl<const STAGES: usize> Hosts<STAGES> {
+    fn new(fleet: &Fleet, seed: u64) -> Self {
+        let hosts = fleet.hosts as usize;
+        let rules = Rules::new(&fleet.pipeline);
+        Self {
+            hosts: begins(fleet, seed).map(|begin| Host::new(&rules, begin)).collect(),
+            places: rules.film().into_iter().map(Timetable::begin).cycle().take(hosts).collect(),
+            seeds: seeds(seed).take(if rules.random > 0 { hosts } else { 0 }).collect(),
+            ahead: vec![DrawsAhead::default(); hosts * rules.random],
+            rules,
         }
     }
 
     #[inline]
-    fn turn(&mut self, host: usize) -> Turn<'_> {
-        let (stages, random) = (self.rules.stages.len(), self.rules.random);
+    fn turn(&mut self, host: usize) -> Turn<'_, STAGES> {
+        let random = self.rules.random;
         Turn {
             rules: &self.rules,
             seed: self.seeds.get(host).copied().unwrap_or(0),
             ahead: &mut self.ahead[host * random..][..random],
+            places: self.places.get_mut(host..=host).unwrap_or_default(),
             host: &mut self.hosts[host],
-            stages: &mut self.stages[host * stages..][..stages],
         }
     }
 
     /// The outcome of each host, with times from its first arrival on.
     fn outcomes(&self, begins: impl Iterator<Item = u64>) -> Vec<Outcome> {
-        let stages = self.stages.chunks(self.rules.stages.len());
-        let hosts = self.hosts.iter().zip(stages).zip(begins);
-        hosts.map(|((host, stages), begin)| self.rules.outcome(host, stages, begin)).collect()
+        let hosts = self.hosts.iter().zip(begins);
+        hosts.map(|(host, begin)| self.rules.outcome(host, begin)).collect()
     }
 }
-
-/// A host at work.
-struct Turn<'a> {
-    rules: &'a Rules,
-    seed: u64,
-    ahead: &'a mut [DrawsAhead],
-    host: &'a mut Host,
-    stages: &'a mut [State],
-}
-
-impl Turn<'_> {
-    /// Takes all events up to this time, and returns when the next one is.
-    #[inline]
-    fn run(&mut self, until: u64) -> Option<u64> {
-        loop {
-            match self.next_event() {
-                (_, NEVER) => return None,
-                (_, next) if next > until => return Some(next),
-                (Some(stage), now) => self.complete(stage, now),
-                (None, now) => self.arrive(now),
-            }
-        }
-    }
-
-    /// The earliest event: of those at one instant the one furthest down the path, arrivals last.
-    #[inline]
-    fn next_event(&self) -> (Option<usize>, u64) {
-        let mut earliest = (None, self.host.arrival);
-        for (stage, state) in self.stages.iter().enumerate() {
-            if state.done <= earliest.1 {
-                earliest = (Some(stage), state.done);
-            }
-        }
-        earliest
-    }
-
-    fn arrive(&mut self, now: u64) {
-        self.host.packets_left -= 1;
-        self.host.arrival = match self.host.packets_left {
-            0 => NEVER,
-            _ => now + self.rules.gaps.next(self.ahead, self.seed),
-        };
-        self.enter(0, now);
-    }
-
-    /// Offers a packet to a stage that drops or has a free slot.
-    fn enter(&mut self, stage: usize, now: u64) {
-        let state = &mut self.stages[stage];
-        if state.held == self.rules.stages[stage].slots {
-            state.drops += 1;
-            return;
-        }
-        state.held += 1;
-        if state.held == 1 {
-            self.serve(stage, now);
-        }
-    }
-
-    fn complete(&mut self, stage: usize, now: u64) {
-        let next = self.rules.stages.get(stage + 1).zip(self.stages.get(stage + 1));
-        let next_blocks = next.is_some_and(|(rule, state)| {
-            rule.when_full == WhenFull::Block && state.held == rule.slots
-        });
-        if next_blocks {
-            self.stages[stage].blocked = true;
-            self.stages[stage].done = NEVER;
-        } else {
-            self.leave(stage, now);
-        }
-    }
-
-    /// Moves the finished packet on, serves the next one, and frees whoever waited for the slot.
-    fn leave(&mut self, stage: usize, now: u64) {
-        let state = &mut self.stages[stage];
-        state.held -= 1;
-        state.blocked = false;
-        state.done = NEVER;
-        if state.held > 0 {
-            self.serve(stage, now);
-        }
-        if stage + 1 == self.stages.len() {
-            self.host.finished = now;
-            self.host.departure_sum = self.host.departure_sum.wrapping_add(now);
-        } else {
-            self.enter(stage + 1, now);
-        }
-        if stage > 0 && self.stages[stage - 1].blocked {
-            self.leave(stage - 1, now);
-        }
-    }
-
-    /// Begins the service of the next packet.
-    #[inline]
-    fn serve(&mut self, stage: usize, now: u64) {
-        let services = &self.rules.stages[stage].services;
-        let state = &mut self.stages[stage];
-        state.until_exception -= 1;
-        let time = if state.until_exception == 0 {
-            state.until_exception = services.source.exception_every();
-            services.source.exception_time()
-        } else {
-            services.next(self.ahead, self.seed)
-        };
-        state.done = now + time;
-    }
-}
-
-impl Rules {
-    fn new(pipeline: &Pipeline) -> Self {
-        let mut random = 0;
-        let mut times = |source: Source| {
-            let place = random;
-            random += usize::from(source.constant().is_none());
-            Times { source, random: place }
-        };
-        let gaps = times(Source::of_arrivals(&pipeline.arrivals));
-        let rule = |(index, stage)| Rule::new(stage, times(Source::of_stage(stage, index)));
-        let stages = pipeline.stages.iter().enumerate().map(rule).collect();
-        Self { packets: pipeline.packets, stages, gaps, random }
-    }
-
-    /// About the time from one event of a host to its next [ps].
-    fn spacing(&self, pipeline: &Pipeline) -> u64 {
-        pipeline.arrivals.interval.0 / (self.stages.len() as u64 + 1)
-    }
-
-    fn outcome(&self, host: &Host, stages: &[State], begin: u64) -> Outcome {
-        let drops: Vec<u64> = stages.iter().map(|stage| stage.drops).collect();
-        let delivered = self.packets - drops.iter().sum::<u64>();
-        let begins = delivered.wrapping_mul(begin);
-        Outcome {
-            delivered,
-            drops,
-            finished: Picos(host.finished.saturating_sub(begin)),
-            departure_sum: host.departure_sum.wrapping_sub(begins),
-        }
-    }
-}
-
-impl Rule {
-    #[expect(clippy::cast_possible_truncation, reason = "at most 2^24 slots")]
-    fn new(stage: &Stage, services: Times) -> Self {
-        Self { slots: stage.slots as u32, when_full: stage.when_full, services }
-    }
-}
-
-impl Times {
-    /// The next time that is no exception [ps].
-    #[inline]
-    fn next(&self, ahead: &mut [DrawsAhead], seed: u64) -> u64 {
-        match self.source.constant() {
-            Some(time) => time,
-            None => ahead[self.random].next(&self.source, seed),
-        }
-    }
-}
-
-impl Host {
-    fn new(packets: u64, begin: u64) -> Self {
-        Self { arrival: begin, packets_left: packets, finished: 0, departure_sum: 0 }
-    }
-}
-
-impl State {
-    fn idle(rule: &Rule) -> Self {
-        let until_exception = rule.services.source.exception_every();
-        Self { done: NEVER, drops: 0, until_exception, held: 0, blocked: false }
-    }
-}
-
-/// No event pending.
-const NEVER: u64 = u64::MAX;
 
 /// Streams of the generator that no source of a pipeline has.
 const SEEDS: u64 = u64::MAX;
@@ -385,17 +242,28 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::tests::{any_pipeline, p3};
-    use super::super::{Distribution, events, exact};
+    use super::super::{Arrivals, events, exact};
     use super::*;
+    use crate::scenario::{Scenario, Subject};
 
     /// P3 with random times wherever it has times.
     fn random_p3(packets: u64) -> Pipeline {
         let mut pipeline = p3(packets);
-        pipeline.arrivals.distribution = Distribution::Exponential;
+        let (interval, distribution) = (Picos::from_nanos(1200), Distribution::Exponential);
+        pipeline.arrivals = Arrivals::Renewal { interval, distribution };
         for stage in &mut pipeline.stages {
             stage.distribution = Distribution::Exponential;
         }
         pipeline
+    }
+
+    /// P3 that receives a film.
+    fn film_p3(packets: u64) -> Pipeline {
+        let text = include_str!("../../../../scenarios/two-hours-of-video2.toml");
+        let Subject::Pipeline(film) = Scenario::parse(text).unwrap().subject else {
+            panic!("a pipeline")
+        };
+        Pipeline { arrivals: film.arrivals, ..p3(packets) }
     }
 
     proptest! {
@@ -405,10 +273,11 @@ mod tests {
             pipeline in any_pipeline(),
             hosts in 1..6_u32,
             spread in 0..5000_u64,
-            lookahead in prop::option::of(0..5000_u64),
+            // In one order, a little ahead by the wheel, and in windows.
+            lookahead in prop_oneof![Just(0), 1..5_u64, 5..5000_u64, Just(u64::MAX)],
             seed: u64,
         ) {
-            let fleet = Fleet { pipeline, hosts, spread: Picos(spread), lookahead: Picos(lookahead.unwrap_or(0)) };
+            let fleet = Fleet { pipeline, hosts, spread: Picos(spread), lookahead: Picos(lookahead) };
             let outcomes = run(&fleet, seed).unwrap();
             prop_assert_eq!(outcomes.len(), hosts as usize);
             for (outcome, seed) in outcomes.iter().zip(seeds(seed)) {
@@ -429,31 +298,37 @@ mod tests {
     }
 
     /// Memory that an engine holds [B].
-    fn bytes(engine: &Engine) -> usize {
+    fn bytes<const STAGES: usize>(Engine { fleet, pending, .. }: &Engine<STAGES>) -> usize {
         fn of<T>(vector: &Vec<T>) -> usize {
             vector.capacity() * size_of::<T>()
         }
-        of(&engine.hosts)
-            + of(&engine.stages)
-            + of(&engine.seeds)
-            + of(&engine.ahead)
-            + engine.wheel.bytes()
+        let pending = match pending {
+            Pending::InWindows(next) => of(next),
+            Pending::InOrder(wheel) => wheel.bytes(),
+        };
+        of(&fleet.hosts) + of(&fleet.places) + of(&fleet.seeds) + of(&fleet.ahead) + pending
     }
 
     #[test]
     fn a_host_of_many_takes_at_most_500_bytes() {
         const HOSTS: u32 = 100_000;
-        for (pipeline, spread) in [(p3(2), 0), (p3(2), 1200), (random_p3(2), 1200)] {
+        for (pipeline, spread, lookahead) in [
+            (p3(2), 0, 0),
+            (p3(2), 1200, 0),
+            (random_p3(2), 1200, 0),
+            (random_p3(2), 1200, 1000),
+            (film_p3(2), 1200, 0),
+        ] {
             let fleet = Fleet {
                 pipeline,
                 hosts: HOSTS,
                 spread: Picos::from_nanos(spread),
-                lookahead: Picos(0),
+                lookahead: Picos::from_nanos(lookahead),
             };
-            let mut engine = Engine::new(&fleet, 1);
+            let mut engine = Engine::<3>::new(&fleet, 1);
             engine.run();
             let (bytes, arithmetic) = (bytes(&engine), bytes_a_host(&fleet.pipeline));
-            let once = bytes - arithmetic * HOSTS as usize;
+            let once = bytes.saturating_sub(arithmetic * HOSTS as usize);
             assert!(once < 5_000_000, "{once} bytes beside {arithmetic} a host");
             assert!(bytes <= 500 * HOSTS as usize, "{bytes} bytes");
         }

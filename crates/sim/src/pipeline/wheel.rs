@@ -12,16 +12,18 @@
 //!
 //! The events of a slot lie in blocks of two cache lines, not in a list through the components:
 //! with 10^5 components such a list is one cache miss an event, each waiting for the one before.
+//! The links of the blocks lie apart and stay in the cache, so that the blocks of a slot come from
+//! memory at the same time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::hint::black_box;
 
 use bitpath_measure::Picos;
 
 /// Pending events: a time and an id each, taken in the order of time, then of id.
 ///
-/// An id should have one event pending at a time: the memory is laid out for as many events as
-/// there are ids. No event may be set before the one taken last.
+/// An id has one event pending at a time, and none may be set before the event taken last.
 #[derive(Debug)]
 pub struct Wheel {
     /// A tick is 2 to this power [ps].
@@ -38,13 +40,6 @@ pub struct Wheel {
 
 /// Order within one tick: the time since its begin [ps] in the upper half, then the id.
 type Key = u64;
-
-/// One pending event.
-#[derive(Clone, Copy, Debug, Default)]
-struct Event {
-    time: u64,
-    id: u32,
-}
 
 /// Slots of one digit, and which of them are occupied.
 #[derive(Clone, Debug)]
@@ -66,22 +61,32 @@ struct Slot {
 /// All blocks of events, each linked to the next of its slot or of the free ones.
 #[derive(Debug)]
 struct Blocks {
-    events: Vec<[Event; BLOCK]>,
+    events: Vec<Events>,
     next: Vec<u32>,
     free: u32,
 }
 
-/// Memory that an event takes [B]: its place in a block, its share of the block's link, rounded
-/// up, and its key while its tick is current. The slots come once.
-pub const BYTES_AN_EVENT: usize = size_of::<Event>() + 1 + size_of::<Key>();
+/// The events of one block: two cache lines.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Events {
+    times: [u64; BLOCK],
+    ids: [u32; BLOCK],
+}
+
+/// Memory that an event takes [B]: its share of a block and of the block's link, rounded up, and
+/// its key while its tick is current. The slots come once.
+pub const BYTES_AN_EVENT: usize =
+    (size_of::<Events>() + size_of::<u32>()).div_ceil(BLOCK) + size_of::<Key>();
 
 impl Wheel {
-    /// An empty wheel for this many ids, with a mean time `spacing` from one event to the next.
+    /// An empty wheel for ids below `ids`, with a mean time `spacing` from one event to the next.
     ///
     /// The spacing sets the tick and moves speed only.
     #[must_use]
     pub fn new(ids: usize, spacing: Picos) -> Self {
-        let tick = spacing.0.saturating_mul(EVENTS_A_TICK).max(1);
+        let events = (ids as u64 / 4).clamp(EVENTS_A_TICK.0, EVENTS_A_TICK.1);
+        let tick = spacing.0.saturating_mul(events).max(1);
         let tick_bits = tick.ilog2().min(MAX_TICK_BITS);
         let levels = (u64::BITS - tick_bits).div_ceil(DIGIT_BITS) as usize;
         let slots = ids.min(levels << DIGIT_BITS);
@@ -99,17 +104,21 @@ impl Wheel {
     #[inline]
     pub fn set(&mut self, id: u32, time: Picos) {
         if time.0 >> self.tick_bits <= self.now {
-            self.late.push(Reverse(self.key(Event { time: time.0, id })));
+            self.late.push(Reverse(self.key(id, time.0)));
         } else {
-            self.place(Event { time: time.0, id });
+            self.place(id, time.0);
         }
     }
 
     /// Takes the earliest event; of those at one time the one with the least id.
+    ///
+    /// `soon` hears of several ids that will be taken next, before the first of them is: what they
+    /// need can be fetched from memory at once.
     #[inline]
-    pub fn pop(&mut self) -> Option<(u32, Picos)> {
+    pub fn pop(&mut self, soon: impl FnMut(u32)) -> Option<(u32, Picos)> {
         if self.current.is_empty() && self.late.is_empty() {
             self.advance();
+            self.current.iter().map(|key| id_of(*key)).for_each(soon);
         }
         let is_late = match (self.late.peek(), self.current.last()) {
             (Some(Reverse(late)), Some(current)) => late < current,
@@ -123,7 +132,7 @@ impl Wheel {
     /// Memory that it holds [B].
     #[must_use]
     pub fn bytes(&self) -> usize {
-        let events = self.blocks.events.capacity() * size_of::<[Event; BLOCK]>();
+        let events = self.blocks.events.capacity() * size_of::<Events>();
         let links = self.blocks.next.capacity() * size_of::<u32>();
         let slots = (self.levels.len() * SLOTS) * size_of::<Slot>();
         let tick = (self.current.capacity() + self.late.capacity()) * size_of::<Key>();
@@ -131,15 +140,14 @@ impl Wheel {
     }
 
     #[inline]
-    fn key(&self, event: Event) -> Key {
-        let since = event.time.saturating_sub(self.now << self.tick_bits);
-        since << 32 | u64::from(event.id)
+    fn key(&self, id: u32, time: u64) -> Key {
+        let since = time.saturating_sub(self.now << self.tick_bits);
+        since << 32 | u64::from(id)
     }
 
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "the lower half is the id")]
     fn event(&self, key: Key) -> (u32, Picos) {
-        (key as u32, Picos((self.now << self.tick_bits) + (key >> 32)))
+        (id_of(key), Picos((self.now << self.tick_bits) + (key >> 32)))
     }
 
     /// Goes to the next tick that has events, and sorts them.
@@ -155,10 +163,11 @@ impl Wheel {
         });
         let Some((shift, digit, Slot { mut block, mut filled })) = found else { return false };
         self.now = (self.now >> shift & !DIGIT | digit as u64) << shift;
+        self.blocks.touch(block);
         while block != NONE {
-            let (events, next) = self.blocks.take(block);
-            for event in &events[..filled as usize] {
-                self.place(*event);
+            let (Events { times, ids }, next) = self.blocks.take(block);
+            for (id, time) in ids.iter().zip(&times).take(filled as usize) {
+                self.place(*id, *time);
             }
             (block, filled) = (next, FULL);
         }
@@ -166,14 +175,14 @@ impl Wheel {
     }
 
     #[inline]
-    fn place(&mut self, event: Event) {
-        let tick = event.time >> self.tick_bits;
+    fn place(&mut self, id: u32, time: u64) {
+        let tick = time >> self.tick_bits;
         let Some(highest) = (tick ^ self.now).checked_ilog2() else {
-            return self.current.push(self.key(event));
+            return self.current.push(self.key(id, time));
         };
         let level = highest / DIGIT_BITS;
         let slot = self.levels[level as usize].occupy(lowest_digit(tick >> (level * DIGIT_BITS)));
-        self.blocks.append(slot, event);
+        self.blocks.append(slot, id, time);
     }
 }
 
@@ -210,11 +219,12 @@ impl Blocks {
     }
 
     #[inline]
-    fn append(&mut self, slot: &mut Slot, event: Event) {
+    fn append(&mut self, slot: &mut Slot, id: u32, time: u64) {
         if slot.filled == FULL {
             *slot = Slot { block: self.give(slot.block), filled: 0 };
         }
-        self.events[slot.block as usize][slot.filled as usize] = event;
+        let (events, place) = (&mut self.events[slot.block as usize], slot.filled as usize);
+        (events.times[place], events.ids[place]) = (time, id);
         slot.filled += 1;
     }
 
@@ -226,7 +236,7 @@ impl Blocks {
     fn give(&mut self, next: u32) -> u32 {
         let block = self.free;
         if block == NONE {
-            self.events.push([Event::default(); BLOCK]);
+            self.events.push(Events { times: [0; BLOCK], ids: [0; BLOCK] });
             self.next.push(next);
             return self.next.len() as u32 - 1;
         }
@@ -234,13 +244,28 @@ impl Blocks {
         block
     }
 
+    /// Brings all blocks of a slot into the cache, at the same time.
+    fn touch(&self, mut block: u32) {
+        while block != NONE {
+            let events = &self.events[block as usize];
+            black_box((events.times[0], events.ids[BLOCK - 1]));
+            block = self.next[block as usize];
+        }
+    }
+
     /// The events of a block, which is free then, and the block behind it.
     #[inline]
-    fn take(&mut self, block: u32) -> ([Event; BLOCK], u32) {
+    fn take(&mut self, block: u32) -> (Events, u32) {
         let next = std::mem::replace(&mut self.next[block as usize], self.free);
         self.free = block;
         (self.events[block as usize], next)
     }
+}
+
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the lower half is the id")]
+fn id_of(key: Key) -> u32 {
+    key as u32
 }
 
 #[inline]
@@ -254,11 +279,11 @@ const EMPTY: Slot = Slot { block: NONE, filled: FULL };
 /// No block.
 const NONE: u32 = u32::MAX;
 
-/// Events in a block: 16 B each, two cache lines.
+/// Events in a block: 12 B each, two cache lines.
 const BLOCK: usize = FULL as usize;
 
 /// Events in a block that takes no more.
-const FULL: u32 = 8;
+const FULL: u32 = 10;
 
 /// Bits of a digit: 64 words of 64 bits say which slots are occupied, and one word which of those.
 const DIGIT_BITS: u32 = 12;
@@ -269,8 +294,9 @@ const SLOTS: usize = 1 << DIGIT_BITS;
 /// The bits of the lowest digit.
 const DIGIT: u64 = SLOTS as u64 - 1;
 
-/// Events that a tick should hold: below it slots are walked for nothing, above it sorting costs.
-const EVENTS_A_TICK: u64 = 64;
+/// Events that a tick should hold, a quarter of the ids within these: with fewer slots are walked for
+/// nothing, with more sorting costs.
+const EVENTS_A_TICK: (u64, u64) = (64, 256);
 
 /// Longest tick, 4.3 ms: a time within it is half a key.
 const MAX_TICK_BITS: u32 = 32;
@@ -305,16 +331,16 @@ mod tests {
                     sorted.insert((now + delay, id));
                 }
                 let next = sorted.pop_first();
-                prop_assert_eq!(wheel.pop(), next.map(|(time, id)| (id, Picos(time))));
+                prop_assert_eq!(wheel.pop(|_| ()), next.map(|(time, id)| (id, Picos(time))));
                 if let Some((time, id)) = next {
                     now = time;
                     idle.push(id);
                 }
             }
             while let Some((time, id)) = sorted.pop_first() {
-                prop_assert_eq!(wheel.pop(), Some((id, Picos(time))));
+                prop_assert_eq!(wheel.pop(|_| ()), Some((id, Picos(time))));
             }
-            prop_assert_eq!(wheel.pop(), None);
+            prop_assert_eq!(wheel.pop(|_| ()), None);
         }
     }
 
@@ -325,7 +351,8 @@ mod tests {
             for (id, time) in [(3, u64::MAX), (2, u64::MAX), (1, 0), (0, u64::MAX - 1)] {
                 wheel.set(id, Picos(time));
             }
-            let taken: Vec<u32> = std::iter::from_fn(|| wheel.pop()).map(|(id, _)| id).collect();
+            let taken: Vec<u32> =
+                std::iter::from_fn(|| wheel.pop(|_| ())).map(|(id, _)| id).collect();
             assert_eq!(taken, [1, 0, 2, 3]);
         }
     }
@@ -336,7 +363,7 @@ mod tests {
         (0..1000).for_each(|id| wheel.set(id, Picos(u64::from(id) * 997)));
         let blocks = wheel.blocks.events.capacity();
         for _ in 0..1_000_000 {
-            let (id, now) = wheel.pop().unwrap();
+            let (id, now) = wheel.pop(|_| ()).unwrap();
             wheel.set(id, Picos(now.0 + 1 + now.0 * 7919 % 2_000_000));
         }
         assert_eq!(wheel.blocks.events.capacity(), blocks);

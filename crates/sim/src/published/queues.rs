@@ -123,7 +123,7 @@ fn stage(slots: usize, distribution: Distribution, when_full: WhenFull) -> Stage
 /// A single queue with Poisson arrivals.
 fn queue(load: f64, stage: Stage) -> Pipeline {
     let interval = Picos::from_nanos_f64(SERVICE.as_nanos_f64() / load);
-    let arrivals = Arrivals { interval, distribution: Distribution::Exponential };
+    let arrivals = Arrivals::Renewal { interval, distribution: Distribution::Exponential };
     Pipeline { packets: PACKETS, arrivals, stages: vec![stage] }
 }
 
@@ -154,7 +154,7 @@ fn blocked_throughput(servers: usize, between: usize) -> f64 {
     let later = stage(between + 1, Distribution::Exponential, WhenFull::Block);
     let stages = std::iter::once(first).chain(std::iter::repeat_n(later, servers - 1)).collect();
     let interval = Picos(SERVICE.0 / 2);
-    let arrivals = Arrivals { interval, distribution: Distribution::Constant };
+    let arrivals = Arrivals::Renewal { interval, distribution: Distribution::Constant };
     let outcome = exact::run(&Pipeline { packets: PACKETS, arrivals, stages }, SEED);
     outcome.throughput() * SERVICE.as_secs_f64()
 }
