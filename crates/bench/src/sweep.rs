@@ -14,10 +14,12 @@
 mod axis;
 mod columns;
 mod grid;
+mod largest;
 mod points;
 
 pub use axis::{Axis, AxisError, Level};
 pub use grid::{Grid, GridError, MAX_POINTS};
+pub use largest::largest;
 pub use points::{PointsError, Reading};
 
 use std::path::{Path, PathBuf};
@@ -223,6 +225,63 @@ mod tests {
         ] {
             let error = swept(plan, &path, resume).unwrap_err().to_string();
             assert!(error.contains(word) && error.contains("points.jsonl"), "{error}");
+        }
+    }
+
+    const STREAM: &str = include_str!("../../../scenarios/ten-gigabit-tcp.toml");
+
+    /// Sweeps in which chance has a part: a stream that loses packets, and stages with random times.
+    fn random_sweeps() -> [Plan; 2] {
+        let plan = |text: &str, axes: &[&str]| {
+            let axes = axes.iter().map(|axis| axis.parse().unwrap()).collect();
+            Plan { text: text.into(), grid: Grid::new(axes).unwrap(), engine: None }
+        };
+        let stream = [
+            "machine.duration=3 ms",
+            "machine.line.loss=0,0.002,0.05",
+            "machine.flow.stream.receive_buffer=64 KiB,1 MiB",
+        ];
+        let stages = [
+            "pipeline.packets=3000",
+            "pipeline.arrivals.distribution=exponential",
+            "pipeline.stage.user.distribution=exponential",
+            "pipeline.stage.kernel.slots=1..40:lin5",
+        ];
+        [plan(STREAM, &stream), plan(P3, &stages)]
+    }
+
+    #[test]
+    fn a_sweep_gives_the_same_bytes_whatever_the_number_of_threads() {
+        for plan in random_sweeps() {
+            let record = |threads| {
+                let folder = tempfile::tempdir().unwrap();
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                let (run, simulated) =
+                    pool.install(|| swept(&plan, &points_file(folder.path()), false)).unwrap();
+                assert_eq!(simulated, plan.grid.points());
+                serde_json::to_string(&run).unwrap()
+            };
+            let alone = record(1);
+            assert!(record(2) == alone && record(4) == alone, "{alone}");
+        }
+    }
+
+    #[test]
+    fn threads_that_simulate_side_by_side_write_the_same_bytes() {
+        for plan in random_sweeps() {
+            let settings = plan.grid.settings(plan.grid.points() - 1).unwrap();
+            let (scenario, text) = Draft::read(&plan.text).unwrap().with(&settings).unwrap();
+            let record = || {
+                let run = engine::simulate(&scenario, &text, None).unwrap();
+                serde_json::to_string(&run).unwrap()
+            };
+            let alone = record();
+            std::thread::scope(|scope| {
+                let threads = [(); 4].map(|()| scope.spawn(record));
+                for thread in threads {
+                    assert_eq!(thread.join().unwrap(), alone);
+                }
+            });
         }
     }
 

@@ -8,6 +8,9 @@ use bitpath_sim::published;
 use bitpath_sim::scenario::Setting;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::limit::Limit;
+use crate::table::TableFile;
+
 /// Where do the bits get stuck between the wire and the user, and what would free them?
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100)]
@@ -66,6 +69,15 @@ pub(crate) struct Probe {
     pub(crate) measuring: Measuring,
 }
 
+/// How large a simulation may be.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct Bound {
+    /// Simulate up to so many packets and refuse more: 1e12, 10G, or none for any number. Without
+    /// it, what would take more than a minute is asked about on a terminal and refused elsewhere
+    #[arg(long, value_name = "PACKETS")]
+    pub(crate) limit: Option<Limit>,
+}
+
 #[derive(Args, Debug)]
 pub(crate) struct Simulate {
     /// Scenario file (TOML)
@@ -92,6 +104,18 @@ pub(crate) struct Simulate {
     /// Watch the machine while it runs, and change its values; on a terminal
     #[arg(long, conflicts_with_all = ["engine", "bottleneck", "remedies", "precision", "replications"])]
     pub(crate) live: bool,
+    /// Film whose frames take the place of every film of the scenario
+    #[arg(long, value_name = "FILM")]
+    pub(crate) clip: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) bound: Bound,
+    /// Write every drop and stall of a machine too, with the state of all components, as a table:
+    /// OUT.csv or OUT.parquet
+    #[arg(long, value_name = "OUT", conflicts_with_all = ["precision", "replications", "live"])]
+    pub(crate) incidents: Option<TableFile>,
+    /// Write the courses of buffers and processors too, as a table: OUT.csv or OUT.parquet
+    #[arg(long, value_name = "OUT")]
+    pub(crate) courses: Option<TableFile>,
     /// Write a trace too, which ui.perfetto.dev opens: buffers, processors, drops
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
@@ -117,6 +141,8 @@ pub(crate) struct Compare {
     /// Pairs of runs, each with its own seed, where something is random
     #[arg(long, value_name = "N", default_value = "10", value_parser = replications())]
     pub(crate) replications: u16,
+    #[command(flatten)]
+    pub(crate) bound: Bound,
     /// Print the record as JSON instead of the report
     #[arg(long)]
     pub(crate) json: bool,
@@ -142,6 +168,8 @@ pub(crate) struct Sweep {
     /// Go on with the points that the folder holds
     #[arg(long)]
     pub(crate) resume: bool,
+    #[command(flatten)]
+    pub(crate) bound: Bound,
     /// Print the record as JSON instead of the report
     #[arg(long)]
     pub(crate) json: bool,

@@ -13,6 +13,8 @@ use bitpath_sim::published::PublishedError;
 use bitpath_sim::scenario::{ScenarioError, SettingError};
 use miette::{LabeledSpan, MietteDiagnostic, NamedSource, Report};
 
+use crate::limit::{Estimate, Limit};
+
 /// Exit code of input that cannot be used: a clip, a scenario, a folder.
 const BAD_INPUT: u8 = 2;
 
@@ -67,6 +69,71 @@ pub(crate) enum Failure {
     NotWatchable {
         /// The table that it has.
         subject: &'static str,
+    },
+    /// The file holds no film that a clip could replace.
+    #[error(
+        "{file} has no film that --clip could replace: a flow or job of kind \"mpeg\" has one",
+        file = file.display()
+    )]
+    NoFilm {
+        /// The file.
+        file: PathBuf,
+    },
+    /// The host's profile does not know the clip.
+    #[error(
+        "the host has no decoding cost of {clip}, only of {known}: measure it with `bitpath probe --clip`, or name a cost to use with --set job.work.film.name"
+    )]
+    NoDecodeCost {
+        /// The clip.
+        clip: String,
+        /// Clips whose cost it has.
+        known: String,
+    },
+    /// Only a machine logs drops and stalls.
+    #[error(
+        "--incidents lists the drops and stalls of a [machine]; a {subject} only counts its drops"
+    )]
+    NoIncidents {
+        /// The table that the scenario has.
+        subject: &'static str,
+    },
+    /// Nothing is followed over time.
+    #[error(
+        "--courses needs a [machine], or a [host] with events; a {subject} has no courses over time"
+    )]
+    NoCourses {
+        /// What there is instead.
+        subject: &'static str,
+    },
+    /// More packets than the user accepts.
+    #[error(
+        "{name}: {key} asks for about {packets}, more than --limit {limit}",
+        key = estimate.key, packets = estimate.packets()
+    )]
+    OverLimit {
+        /// The scenario.
+        name: String,
+        /// How much work it is.
+        estimate: Estimate,
+        /// What is accepted.
+        limit: Limit,
+    },
+    /// A long simulation that nobody was there to agree to.
+    #[error(
+        "{name}: this is {estimate}: --limit {limit} accepts it and --limit none whatever it takes; or ask for less with --set {key}",
+        limit = estimate.limit(), key = estimate.key
+    )]
+    TooLong {
+        /// The scenario.
+        name: String,
+        /// How much work it is.
+        estimate: Estimate,
+    },
+    /// A long simulation that the user does not want.
+    #[error("{name} is not simulated")]
+    Declined {
+        /// The scenario.
+        name: String,
     },
     /// A file could not be read.
     #[error("cannot read {path}: {source}", path = path.display())]
@@ -132,6 +199,13 @@ impl Failure {
             | Self::Grid(_)
             | Self::Sweep(_)
             | Self::NotWatchable { .. }
+            | Self::NoFilm { .. }
+            | Self::NoDecodeCost { .. }
+            | Self::NoIncidents { .. }
+            | Self::NoCourses { .. }
+            | Self::OverLimit { .. }
+            | Self::TooLong { .. }
+            | Self::Declined { .. }
             | Self::NoPicture { .. }
             | Self::Read { .. } => BAD_INPUT,
             Self::Bench(_)

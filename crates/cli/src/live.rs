@@ -58,7 +58,7 @@ pub(crate) fn watch(
     let face = Face::open(json)
         .map_err(|source| Failure::Start { action: "prepare the terminal", source })?;
     let mut watcher = Watcher::new(&scenario.title, watched, steering, face);
-    let MachineScenario { machine, interval } = &**watched;
+    let MachineScenario { machine, interval, .. } = &**watched;
     let outcome = machine::watch(machine, *interval, scenario.seed, &mut |look| watcher.see(look));
     let Watcher { course, steering, ending, failure, .. } = watcher;
     let outcome = outcome.map_err(EngineError::from)?;

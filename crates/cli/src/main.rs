@@ -4,8 +4,10 @@
 mod arguments;
 mod command;
 mod failure;
+mod limit;
 mod live;
 mod progress;
+mod table;
 
 use std::process::ExitCode;
 

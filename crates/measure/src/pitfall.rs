@@ -118,6 +118,13 @@ pub enum Pitfall {
         /// Why.
         reason: String,
     },
+    /// More drops and stalls happened than the record holds one by one; the figures count all.
+    IncidentsLeftOut {
+        /// Drops and stalls that are in the record, the first ones [count].
+        kept: u64,
+        /// Drops and stalls in all [count].
+        total: u64,
+    },
     /// The run was cut short; the record holds what was measured until then.
     Interrupted {
         /// The step that was under way.
@@ -175,6 +182,9 @@ impl Pitfall {
             Self::SyntheticClip { clip } => format!("The clip is synthetic ({clip}); a real film may decode differently."),
             Self::NoDecoder { reason } => format!("Nothing was decoded: {reason}."),
             Self::NotMeasured { what, reason } => format!("{what} was not measured: {reason}."),
+            Self::IncidentsLeftOut { kept, total } => {
+                format!("Of {total} drops and stalls the record holds the first {kept} one by one; the figures count all.")
+            }
             Self::Interrupted { step } => format!("The run was interrupted during {step}; what was measured until then is kept."),
         }
     }

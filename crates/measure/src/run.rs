@@ -8,11 +8,15 @@ mod answer;
 mod check;
 mod event;
 mod figure;
+mod rows;
 
 pub use answer::{Answer, Elasticity, JobAnswer, Remedy, RemedyOutcome};
 pub use check::{Check, Verdict};
 pub use event::Event;
 pub use figure::{Figure, Timeline};
+pub use rows::{
+    Cell, Column, Holds, course_columns, course_rows, event_columns, event_row, label_text,
+};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

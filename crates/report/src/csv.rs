@@ -5,8 +5,8 @@
 //! Labels stand in one field as `key=value;key=value`; a backslash precedes `;`, `=` and `\` that
 //! belong to a key or value.
 
-use bitpath_measure::run::Figure;
-use bitpath_measure::{Labels, Run, Sample, Series};
+use bitpath_measure::run::{Cell, Column, Figure, label_text};
+use bitpath_measure::{Run, Sample, Series};
 
 use crate::format;
 
@@ -33,6 +33,23 @@ pub fn points(run: &Run) -> String {
     std::iter::once(header).chain(rows).collect()
 }
 
+/// The line of titles of a table.
+#[must_use]
+pub fn header(columns: &[Column]) -> String {
+    row(&columns.iter().map(|column| column.name.clone()).collect::<Vec<_>>())
+}
+
+/// One line of a table; an empty cell is an empty field.
+#[must_use]
+pub fn line(cells: &[Cell]) -> String {
+    let field = |cell: &Cell| match cell {
+        Cell::Number(value) => value.to_string(),
+        Cell::Words(text) => text.clone(),
+        Cell::Empty => String::new(),
+    };
+    row(&cells.iter().map(field).collect::<Vec<_>>())
+}
+
 /// Every figure of a run, a row each, in the order of the record.
 #[must_use]
 pub fn figures(run: &Run) -> String {
@@ -44,7 +61,7 @@ pub fn figures(run: &Run) -> String {
 fn sample_row(series: &Series, sample: &Sample) -> String {
     row(&[
         series.name.clone(),
-        label_field(&series.labels),
+        label_text(&series.labels),
         series.unit.symbol().into(),
         sample.value.to_string(),
         sample.at_s.to_string(),
@@ -57,7 +74,7 @@ fn figure_row(figure: &Figure) -> String {
     let estimate = &figure.estimate;
     row(&[
         figure.name.clone(),
-        label_field(&figure.labels),
+        label_text(&figure.labels),
         figure.unit.symbol().into(),
         estimate.value.to_string(),
         estimate.low.to_string(),
@@ -95,25 +112,6 @@ fn quote(field: &str) -> String {
     }
 }
 
-fn label_field(labels: &Labels) -> String {
-    let pairs: Vec<_> = labels
-        .iter()
-        .map(|(key, value)| format!("{}={}", escape_label(key), escape_label(value)))
-        .collect();
-    pairs.join(";")
-}
-
-fn escape_label(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        if matches!(letter, ';' | '=' | '\\') {
-            escaped.push('\\');
-        }
-        escaped.push(letter);
-    }
-    escaped
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,8 +125,11 @@ mod tests {
     }
 
     #[test]
-    fn separators_within_labels_are_escaped() {
-        assert_eq!(label_field(&labels([("a", "x;y=z"), ("b", "1")])), "a=x\\;y\\=z;b=1");
+    fn a_line_has_a_field_for_each_title_and_nothing_in_an_empty_one() {
+        let columns = [Column::numbers("at_ns"), Column::words("cause"), Column::words("flow")];
+        assert_eq!(header(&columns), "at_ns,cause,flow\n");
+        let cells = [Cell::Number(1.5), Cell::Empty, Cell::Words("a, b".into())];
+        assert_eq!(line(&cells), "1.5,,\"a, b\"\n");
     }
 
     #[test]

@@ -107,7 +107,7 @@ impl Section {
 /// Every section that the record has something for, the conclusions first.
 pub(crate) fn sections(run: &Run) -> Vec<Section> {
     let all = [
-        Section::new("predictions", "Predicted against measured", checks::blocks(run)),
+        Section::new("predictions", checks::title(run), checks::blocks(run)),
         Section::new("changes", "What differs", comparison::change_blocks(run)),
         Section::new("compared", "What it does", comparison::figure_blocks(run)),
         Section::new("points", "Points", sweep::blocks(run)),

@@ -21,6 +21,32 @@ pub const MEDIAN_TOLERANCE: f64 = 0.10;
 /// The fitted cost at sizes close together, as whoever fitted it says.
 const FITTED: &str = "stack.cost.fitted";
 
+/// What the predictions of a run are held against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reference {
+    /// What this host did.
+    Measured,
+    /// What a paper says.
+    Published,
+}
+
+impl Reference {
+    /// Of this run: only a validation reads published tables.
+    #[must_use]
+    pub fn of(run: &Run) -> Self {
+        if run.tool == "validate" { Self::Published } else { Self::Measured }
+    }
+
+    /// The word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Measured => "measured",
+            Self::Published => "published",
+        }
+    }
+}
+
 /// The error of every prediction that something binds, beside its tolerance; of all where nothing
 /// binds any.
 #[must_use]
@@ -37,7 +63,7 @@ pub fn predictions(run: &Run) -> Option<RowPlot> {
     let shown = if binding.is_empty() { run.checks.iter().collect() } else { binding };
     (!shown.is_empty()).then(|| RowPlot {
         title: "Error of each prediction where something binds".into(),
-        axis: "error: predicted less measured".into(),
+        axis: format!("error: predicted less {}", Reference::of(run).word()),
         inner: MEDIAN_TOLERANCE,
         rows: shown.into_iter().map(row).collect(),
     })

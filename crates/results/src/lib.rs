@@ -1,9 +1,13 @@
 //! Run records kept in a folder, one JSON file each.
 //!
 //! A record is written beside its place and moved there, so that a file with a record's name is
-//! always a whole record. The points of a sweep are kept as Parquet, too.
+//! always a whole record. The points of a sweep are kept as Parquet, too. Long tables go to a file
+//! of their own, as they come.
 
 mod parquet_file;
+mod table;
+
+pub use table::{write_lines, write_parquet};
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -90,8 +94,7 @@ impl Store {
     /// # Errors
     /// When the folder cannot be made or written to.
     pub fn prepare(&self) -> Result<(), StoreError> {
-        fs::create_dir_all(&self.folder)
-            .map_err(|source| failed("make the folder", &self.folder, source))?;
+        self.make()?;
         let trial = self.folder.join(format!(".trial-{}", std::process::id()));
         File::create(&trial)
             .map_err(|source| failed("write to the folder", &self.folder, source))?;
@@ -123,8 +126,9 @@ impl Store {
             path: path.clone(),
             reason: error.to_string(),
         };
-        let bytes = parquet_file::bytes(run).map_err(not_a_table)?;
-        self.write(&path, &bytes)?;
+        let (columns, rows) = parquet_file::points(run).map_err(not_a_table)?;
+        self.make()?;
+        write_parquet(&path, &columns, rows)?;
         Ok(path)
     }
 
@@ -144,17 +148,13 @@ impl Store {
     }
 
     fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+        self.make()?;
+        table::write_whole(path, |file| file.write_all(bytes))
+    }
+
+    fn make(&self) -> Result<(), StoreError> {
         fs::create_dir_all(&self.folder)
-            .map_err(|source| failed("make the folder", &self.folder, source))?;
-        let beside = path.with_extension(format!("part-{}", std::process::id()));
-        let written = File::create(&beside)
-            .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-            .and_then(|()| fs::rename(&beside, path));
-        written.map_err(|source| {
-            // It is only part of a record; if it cannot be removed, the first error says more.
-            let _ = fs::remove_file(&beside);
-            failed("write", path, source)
-        })
+            .map_err(|source| failed("make the folder", &self.folder, source))
     }
 
     /// Every record of the folder, or why it cannot be read, in the order of their names.

@@ -1,11 +1,12 @@
-//! The series of a sweep as a Parquet file: a column for each series, a row for each point
-//! (Apache Parquet format 2, uncompressed).
+//! Tables as Parquet files: a column for each title, as many rows as come (Apache Parquet format 2,
+//! uncompressed). Numbers are doubles, texts UTF-8, and any cell may be empty.
 //!
-//! A column is named after its series with the unit behind it, `throughput [b/s]`, and holds
-//! doubles; where the label `words` lists what the numbers stand for, it holds the words.
+//! A table is written in groups of rows, so that only one group of a long one is in memory.
 
+use std::io::Write;
 use std::sync::Arc;
 
+use bitpath_measure::run::{Cell, Column, Holds};
 use bitpath_measure::{Run, Series};
 use parquet::basic::{ConvertedType, Repetition, Type as PhysicalType};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
@@ -14,79 +15,114 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{Type, TypePtr};
 
-/// The file's bytes.
+/// Writes a table, its rows as they come.
 ///
 /// # Errors
-/// Where the series are not equally long or two have one name and unit: they are no table.
-pub(crate) fn bytes(run: &Run) -> Result<Vec<u8>> {
+/// Where two columns have one title, or the output refuses.
+pub(crate) fn write<W: Write + Send>(
+    output: W,
+    columns: &[Column],
+    rows: impl Iterator<Item = Vec<Cell>>,
+) -> Result<()> {
+    let properties = Arc::new(WriterProperties::builder().build());
+    let mut writer = SerializedFileWriter::new(output, schema(columns)?, properties)?;
+    let mut rows = rows.peekable();
+    while rows.peek().is_some() {
+        let rows: Vec<Vec<Cell>> = rows.by_ref().take(ROWS_IN_GROUP).collect();
+        let mut group = writer.next_row_group()?;
+        let mut column = 0;
+        while let Some(writer) = group.next_column()? {
+            write_column(writer, columns[column].holds, rows.iter().map(|row| &row[column]))?;
+            column += 1;
+        }
+        group.close()?;
+    }
+    writer.close()?;
+    Ok(())
+}
+
+/// Rows that are in memory at once: some ten megabytes of cells.
+const ROWS_IN_GROUP: usize = 1 << 16;
+
+/// The series of a sweep as columns, `throughput [b/s]`, and its points as rows. Where the label
+/// `words` lists what numbers stand for, the cells hold the words.
+///
+/// # Errors
+/// Where the series are not equally long: they are no table.
+pub(crate) fn points(run: &Run) -> Result<(Vec<Column>, impl Iterator<Item = Vec<Cell>>)> {
     let rows = run.series.first().map_or(0, |series| series.samples.len());
     if let Some(odd) = run.series.iter().find(|series| series.samples.len() != rows) {
         let (name, length) = (&odd.name, odd.samples.len());
         return Err(ParquetError::General(format!("{name} has {length} samples, not {rows}")));
     }
-    let properties = Arc::new(WriterProperties::builder().build());
-    let mut writer = SerializedFileWriter::new(Vec::new(), schema(run)?, properties)?;
-    let mut group = writer.next_row_group()?;
-    for series in &run.series {
-        if let Some(column) = group.next_column()? {
-            write(column, series)?;
-        }
-    }
-    group.close()?;
-    writer.into_inner()
+    let columns = run.series.iter().map(point_column).collect();
+    let row = |row: usize| run.series.iter().map(move |series| point_cell(series, row)).collect();
+    Ok((columns, (0..rows).map(row)))
 }
 
-fn schema(run: &Run) -> Result<TypePtr> {
-    let columns: Result<Vec<TypePtr>> = run.series.iter().map(column).collect();
-    Ok(Arc::new(Type::group_type_builder("sweep").with_fields(columns?).build()?))
-}
-
-fn column(series: &Series) -> Result<TypePtr> {
-    let column = if words(series).is_some() {
-        Type::primitive_type_builder(&series.name, PhysicalType::BYTE_ARRAY)
-            .with_converted_type(ConvertedType::UTF8)
-            .with_repetition(Repetition::REQUIRED)
-            .build()?
+fn point_column(series: &Series) -> Column {
+    if series.labels.contains_key("words") {
+        Column::words(&series.name)
     } else {
-        let name = format!("{} [{}]", series.name, series.unit.symbol());
-        Type::primitive_type_builder(&name, PhysicalType::DOUBLE)
-            .with_repetition(Repetition::REQUIRED)
-            .build()?
-    };
-    Ok(Arc::new(column))
+        Column::numbers(&format!("{} [{}]", series.name, series.unit.symbol()))
+    }
 }
 
-fn write(mut column: SerializedColumnWriter<'_>, series: &Series) -> Result<()> {
-    let numbers = series.samples.iter().map(|sample| sample.value);
-    match words(series) {
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place in a list")]
+fn point_cell(series: &Series, row: usize) -> Cell {
+    let number = series.samples[row].value;
+    match series.labels.get("words") {
         Some(words) => {
-            let word = |number: f64| ByteArray::from(word(&words, number));
-            let values: Vec<ByteArray> = numbers.map(word).collect();
-            column.typed::<ByteArrayType>().write_batch(&values, None, None)?;
+            Cell::Words(words.split(',').nth(number as usize).unwrap_or_default().into())
         }
-        None => {
-            let values: Vec<f64> = numbers.collect();
-            column.typed::<DoubleType>().write_batch(&values, None, None)?;
+        None => Cell::Number(number),
+    }
+}
+
+fn schema(columns: &[Column]) -> Result<TypePtr> {
+    let fields: Result<Vec<TypePtr>> = columns.iter().map(field).collect();
+    Ok(Arc::new(Type::group_type_builder("table").with_fields(fields?).build()?))
+}
+
+fn field(column: &Column) -> Result<TypePtr> {
+    let (physical, converted) = match column.holds {
+        Holds::Numbers => (PhysicalType::DOUBLE, ConvertedType::NONE),
+        Holds::Words => (PhysicalType::BYTE_ARRAY, ConvertedType::UTF8),
+    };
+    let field = Type::primitive_type_builder(&column.name, physical)
+        .with_converted_type(converted)
+        .with_repetition(Repetition::OPTIONAL);
+    Ok(Arc::new(field.build()?))
+}
+
+/// Writes the cells of one column: which of them are there (level 1), and the values of those.
+fn write_column<'a>(
+    mut column: SerializedColumnWriter<'_>,
+    holds: Holds,
+    cells: impl Iterator<Item = &'a Cell> + Clone,
+) -> Result<()> {
+    let levels: Vec<i16> = cells.clone().map(|cell| i16::from(*cell != Cell::Empty)).collect();
+    match holds {
+        Holds::Numbers => {
+            let number =
+                |cell: &Cell| if let Cell::Number(value) = cell { Some(*value) } else { None };
+            let values: Vec<f64> = cells.filter_map(number).collect();
+            column.typed::<DoubleType>().write_batch(&values, Some(&levels), None)?;
+        }
+        Holds::Words => {
+            let words = |cell: &'a Cell| {
+                if let Cell::Words(text) = cell { Some(text.as_str()) } else { None }
+            };
+            let values: Vec<ByteArray> = cells.filter_map(words).map(ByteArray::from).collect();
+            column.typed::<ByteArrayType>().write_batch(&values, Some(&levels), None)?;
         }
     }
     column.close()
 }
 
-/// What the numbers of a series stand for, where they are places in a list of words.
-fn words(series: &Series) -> Option<Vec<&str>> {
-    series.labels.get("words").map(|words| words.split(',').collect())
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a place in a list")]
-fn word<'a>(words: &[&'a str], number: f64) -> &'a str {
-    words.get(number as usize).copied().unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
-
     use bitpath_measure::series::labels;
     use bitpath_measure::{Sample, Unit};
     use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -108,17 +144,22 @@ mod tests {
         Run { series, ..Run::begin("sweep", "sweep", "", 0) }
     }
 
+    /// Every row that Parquet's own reader finds.
+    fn read(columns: &[Column], rows: impl Iterator<Item = Vec<Cell>>) -> Vec<String> {
+        let mut file = tempfile::tempfile().unwrap();
+        write(&mut file, columns, rows).unwrap();
+        let reader = SerializedFileReader::new(file).unwrap();
+        reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect()
+    }
+
     #[test]
     fn what_is_written_is_read_by_parquets_own_reader() {
         let mut transport = series("job.transport", Unit::Count, &[0.0, 1.0]);
         transport.labels.insert("words".into(), "udp,tcp".into());
         let run =
             run(vec![transport, series("throughput", Unit::BitsPerSecond, &[0.1 + 0.2, 1e9])]);
-        let mut file = tempfile::tempfile().unwrap();
-        file.write_all(&bytes(&run).unwrap()).unwrap();
-        let reader = SerializedFileReader::new(file).unwrap();
-        let rows: Vec<String> =
-            reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect();
+        let (columns, points) = points(&run).unwrap();
+        let rows = read(&columns, points);
         assert_eq!(rows.len(), 2);
         assert!(rows[0].contains("job.transport: \"udp\""), "{rows:?}");
         assert!(rows[0].contains("throughput [b/s]: 0.30000000000000004"), "{rows:?}");
@@ -127,6 +168,21 @@ mod tests {
     #[test]
     fn series_that_are_no_table_are_refused() {
         let run = run(vec![series("a", Unit::Count, &[1.0]), series("b", Unit::Count, &[])]);
-        assert!(bytes(&run).unwrap_err().to_string().contains("b has 0 samples, not 1"));
+        let error = points(&run).err().unwrap();
+        assert!(error.to_string().contains("b has 0 samples, not 1"), "{error}");
+    }
+
+    #[test]
+    fn an_empty_cell_is_null_and_groups_follow_each_other() {
+        let columns = [Column::numbers("at_ns"), Column::words("cause")];
+        let row = |index: usize| {
+            let cause = if index == 1 { Cell::Empty } else { Cell::Words("link".into()) };
+            vec![Cell::Number(index as f64), cause]
+        };
+        let rows = read(&columns, (0..=ROWS_IN_GROUP).map(row));
+        assert_eq!(rows.len(), ROWS_IN_GROUP + 1);
+        assert_eq!(rows[1], "{at_ns: 1.0, cause: null}");
+        assert_eq!(rows[ROWS_IN_GROUP], "{at_ns: 65536.0, cause: \"link\"}");
+        assert_eq!(read(&columns, std::iter::empty()), [""; 0]);
     }
 }

@@ -1,6 +1,7 @@
 //! The choice of engine, and the record of a simulation.
 
 mod replication;
+pub mod size;
 
 pub use replication::{Plan, Precision, replicate};
 pub(crate) use replication::{method, sample};
@@ -9,10 +10,10 @@ use std::str::FromStr;
 
 use bitpath_measure::run::{Document, Figure, Run, Timeline};
 use bitpath_measure::series::labels;
-use bitpath_measure::{Estimate, Unit};
+use bitpath_measure::{Estimate, Pitfall, Unit};
 
 use crate::host::HostScenario;
-use crate::machine::{self, Incident, Machine, MachineError, MachineScenario};
+use crate::machine::{self, Incident, KEPT_INCIDENTS, Machine, MachineError, MachineScenario};
 use crate::path;
 use crate::pipeline::{Pipeline, closed_form, events, exact};
 use crate::scenario::{Scenario, Subject};
@@ -86,8 +87,17 @@ pub struct Findings {
     pub figures: Vec<Figure>,
     /// Its courses over time.
     pub timelines: Vec<Timeline>,
-    /// Drops and stalls of a machine, one by one.
+    /// Drops and stalls of a machine, one by one, as many as its scenario keeps.
     pub incidents: Vec<Incident>,
+    /// Drops and stalls of a machine in all [count].
+    pub incidents_in_all: u64,
+}
+
+impl Findings {
+    /// Findings of an engine that knows no single drops.
+    fn of(figures: Vec<Figure>, timelines: Vec<Timeline>) -> Self {
+        Self { figures, timelines, incidents: Vec::new(), incidents_in_all: 0 }
+    }
 }
 
 /// Simulates a scenario and returns the record. The engine is the fastest that applies, or the
@@ -102,12 +112,29 @@ pub fn simulate(
     text: &str,
     wanted: Option<Engine>,
 ) -> Result<Run, EngineError> {
+    let findings = find(scenario, scenario.seed, wanted)?;
+    Ok(record(scenario, text, &findings))
+}
+
+/// The record of what one run gives. However many drops and stalls the scenario keeps, the first
+/// [`KEPT_INCIDENTS`] of them are in the record.
+#[must_use]
+pub fn record(scenario: &Scenario, text: &str, findings: &Findings) -> Run {
     let mut run = begin("simulate", scenario, text);
-    let Findings { figures, timelines, incidents } = find(scenario, scenario.seed, wanted)?;
-    (run.figures, run.timelines) = (figures, timelines);
-    run.events = machine::events(&incidents);
+    run.figures.clone_from(&findings.figures);
+    run.timelines.clone_from(&findings.timelines);
+    let kept = findings.incidents.len().min(KEPT_INCIDENTS);
+    run.events = machine::events(&findings.incidents[..kept]);
+    run.pitfalls.extend(left_out(kept, findings.incidents_in_all));
     run.complete = true;
-    Ok(run)
+    run
+}
+
+/// The doubt about a record that does not hold every drop and stall.
+#[must_use]
+pub fn left_out(kept: usize, total: u64) -> Option<Pitfall> {
+    let kept = kept as u64;
+    (kept < total).then_some(Pitfall::IncidentsLeftOut { kept, total })
 }
 
 /// Runs a scenario with this seed instead of its own.
@@ -122,7 +149,7 @@ pub fn find(
     match &scenario.subject {
         Subject::Pipeline(pipeline) => {
             let figures = pipeline_figures(pipeline, seed, wanted.unwrap_or(Engine::Exact));
-            Ok(Findings { figures, timelines: Vec::new(), incidents: Vec::new() })
+            Ok(Findings::of(figures, Vec::new()))
         }
         Subject::Machine(scenario) => machine_findings(scenario, seed, wanted),
         Subject::Host(host) => host_findings(host, wanted.unwrap_or(Engine::Events)),
@@ -179,7 +206,7 @@ fn host_findings(scenario: &HostScenario, engine: Engine) -> Result<Findings, En
             let bound = path::bound(scenario);
             let name = format!("throughput.bound.{}", bound.binding);
             let figures = vec![figure(&name, Unit::BitsPerSecond, bound.bits_per_second)];
-            return Ok(Findings { figures, timelines: Vec::new(), incidents: Vec::new() });
+            return Ok(Findings::of(figures, Vec::new()));
         }
         Engine::Events => {}
     }
@@ -210,7 +237,7 @@ fn host_findings(scenario: &HostScenario, engine: Engine) -> Result<Findings, En
     ];
     let figures = counts.into_iter().chain(quality).chain(rates).collect();
     let timelines = outcome.timelines(&scenario.job.name, scenario.job.receive_buffer.0);
-    Ok(Findings { figures, timelines, incidents: Vec::new() })
+    Ok(Findings::of(figures, timelines))
 }
 
 /// What is wrong where a machine came to its end and a process did not.
@@ -233,11 +260,11 @@ fn machine_findings(
             let name = format!("throughput.bound.{}", bound.binding);
             let unit = Unit::BitsPerSecond;
             let figures = vec![figure(Engine::ClosedForm, &name, unit, bound.bits_per_second)];
-            return Ok(Findings { figures, timelines: Vec::new(), incidents: Vec::new() });
+            return Ok(Findings::of(figures, Vec::new()));
         }
         Some(Engine::Events) | None => {}
     }
-    let outcome = machine::run(machine, scenario.interval, seed)?;
+    let outcome = scenario.run(seed)?;
     if let Some(deadlock) = deadlock(machine, &outcome) {
         return Err(deadlock);
     }
@@ -245,6 +272,7 @@ fn machine_findings(
         figures: machine::figures(machine, &outcome),
         timelines: machine::timelines(machine, &outcome),
         incidents: outcome.log,
+        incidents_in_all: outcome.incidents,
     })
 }
 

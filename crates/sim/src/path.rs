@@ -17,7 +17,7 @@ mod outcome;
 mod socket_buffer;
 
 pub use crate::gauge::Course;
-pub use bound::{Bound, bound};
+pub use bound::{Bound, bound, offered, send_time};
 pub use engine::run;
 pub use outcome::{Drop, DropCause, Drops, MAX_LOGGED_DROPS, Outcome};
 

@@ -9,6 +9,7 @@ use bitpath_sim::scenario::Setting;
 use super::scenario;
 use crate::arguments::Compare;
 use crate::failure::Failure;
+use crate::limit::{self, Work};
 
 /// Compares the two and prints the record.
 pub(crate) fn run(wanted: &Compare) -> Result<ExitCode, Failure> {
@@ -18,6 +19,15 @@ pub(crate) fn run(wanted: &Compare) -> Result<ExitCode, Failure> {
     let (a_name, b_name) = (name(&wanted.a, &[]), name(b, &wanted.set));
     let a = Side { name: &a_name, scenario: &a_scenario, text: &a_text };
     let b = Side { name: &b_name, scenario: &b_scenario, text: &b_text };
+    let random = a_scenario.is_random() || b_scenario.is_random();
+    let runs = if random { u32::from(wanted.replications) } else { 1 };
+    let work = |side: &Side<'_>| Work {
+        name: side.name.to_owned(),
+        scenario: side.scenario.clone(),
+        engine: wanted.engine,
+        runs,
+    };
+    limit::agree(wanted.bound.limit, &[work(&a), work(&b)])?;
     let run = compare::compare(&a, &b, wanted.engine, wanted.replications)?;
     super::print(&run, wanted.json)?;
     Ok(ExitCode::SUCCESS)

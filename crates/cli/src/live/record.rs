@@ -29,6 +29,7 @@ pub(crate) fn record(
     run.figures = machine::figures(machine, outcome);
     run.timelines = machine::timelines(machine, outcome);
     run.events = machine::events(&outcome.log);
+    run.pitfalls.extend(engine::left_out(outcome.log.len(), outcome.incidents));
     run.events.extend(changes.iter().map(event));
     run.events.sort_by(|one, other| one.at_ns.total_cmp(&other.at_ns));
     run.complete = ended;

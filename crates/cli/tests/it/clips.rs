@@ -1,14 +1,17 @@
-//! Clips that cannot be used: named and refused before anything is measured.
+//! Clips that cannot be used, named and refused before anything is measured or simulated; and one
+//! that a simulation plays.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use bitpath_sim::machine::Task;
+use bitpath_sim::scenario::{Scenario, Subject};
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 
-use crate::invocation::{Invocation, names};
+use crate::invocation::{Ended, Invocation, in_workspace, names};
 use crate::rights::{PlainUser, open_folder, programs, root};
 use crate::turns::beside_others;
 
@@ -87,4 +90,48 @@ fn a_truncated_clip_is_refused() {
     let cut = folder.path().join("cut.mp4");
     fs::write(&cut, &whole[..whole.len() * 2 / 3]).unwrap();
     refused(Invocation::new(), out.path(), &cut, &["truncated", "of 50 frames are there"]);
+}
+
+fn simulated(scenario: &str, clip: &Path, arguments: &[&str]) -> Ended {
+    let scenario = in_workspace(scenario);
+    let simulate = Invocation::new().with(["simulate", "--json", "--clip"]).with([clip]);
+    simulate.with([scenario]).with(arguments).run()
+}
+
+#[test]
+fn a_simulation_plays_the_frames_of_a_clip_and_its_record_runs_again() {
+    let _turn = beside_others();
+    if !programs("a_simulation_plays_the_frames_of_a_clip_and_its_record_runs_again", &["ffmpeg"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let make = "-i testsrc=duration=2:size=176x144:rate=25 -c:v mpeg1video -bf 2 -g 12";
+    let clip = made_by_ffmpeg(folder.path(), "real.mpg", make);
+    let run = simulated("scenarios/mpeg-sw.toml", &clip, &[]).record();
+    let text = &run.documents[0].text;
+    let Subject::Machine(machine) = Scenario::parse(text).unwrap().subject else { panic!() };
+    let Task::Mpeg { film, .. } = &machine.machine.flows[0].job else { panic!("a film") };
+    assert_eq!((film.name.as_str(), film.frames.len()), ("real.mpg", 50));
+    assert_eq!(film.rate.per_second(), 25.0);
+    let again = folder.path().join("again.toml");
+    fs::write(&again, text).unwrap();
+    let again = Invocation::new().with(["simulate", "--json"]).with([again]).run();
+    assert_eq!(again.record(), run);
+}
+
+#[test]
+fn a_clip_needs_a_film_to_replace_and_must_be_one() {
+    let _turn = beside_others();
+    let folder = tempfile::tempdir().unwrap();
+    let notes = folder.path().join("notes.mpg");
+    fs::write(&notes, "Buy milk.\n".repeat(500)).unwrap();
+    let film = "scenarios/mpeg-sw.toml";
+    simulated(film, &notes, &[]).refused(&["notes.mpg", "not a media file"]);
+    simulated(film, &folder.path().join("no.mpg"), &[]).refused(&["no.mpg", "no such file"]);
+    if !programs("a_clip_needs_a_film_to_replace_and_must_be_one", &["ffmpeg"]) {
+        return;
+    }
+    let clip =
+        made_by_ffmpeg(folder.path(), "real.mpg", "-i testsrc=duration=1:size=176x144:rate=25");
+    simulated("scenarios/p3.toml", &clip, &[]).refused(&["p3.toml has no film", "kind \"mpeg\""]);
 }

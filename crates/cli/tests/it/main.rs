@@ -10,6 +10,7 @@
 mod clips;
 mod compare;
 mod invocation;
+mod limits;
 mod live;
 mod output_folder;
 mod overrides;
@@ -22,6 +23,7 @@ mod simulate;
 mod stopping;
 mod study;
 mod sweep;
+mod tables;
 mod texts;
 mod turns;
 mod unprivileged;

@@ -127,22 +127,32 @@ fn a_trace_holds_a_track_for_each_component_and_an_instant_for_each_drop() {
     let scenario = in_workspace("scenarios/mpeg-sw.toml");
     // A tenth of the buffer, so that datagrams are lost.
     let small = "machine.flow.film.receive_buffer=6 KiB";
-    let run = simulated(&[
-        scenario.to_str().unwrap(),
-        "--set",
-        small,
-        "--trace",
-        trace.to_str().unwrap(),
-        "--json",
-    ])
-    .record();
+    let arguments = ["simulate", "--json", "--set", small, "--trace"];
+    let ended = Invocation::new().with(arguments).with([&trace, &scenario]).run();
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let run = ended.record();
     let written: serde_json::Value =
-        serde_json::from_str(&fs::read_to_string(trace).unwrap()).unwrap();
+        serde_json::from_str(&fs::read_to_string(&trace).unwrap()).unwrap();
     let events = written["traceEvents"].as_array().unwrap();
     let of = |phase: &str| events.iter().filter(|event| event["ph"] == phase).count();
     let points: usize = run.timelines.iter().map(|timeline| timeline.points.len()).sum();
     assert_eq!((of("C"), of("i")), (points, run.events.len()));
     assert!(of("i") > 0 && of("C") > 0);
+    for event in events {
+        let is_number = |key: &str| event[key].is_number();
+        assert!(event["name"].is_string() && is_number("pid") && is_number("tid"), "{event}");
+        let is_metadata = event["ph"] == "M";
+        assert!(is_metadata || event["ts"].as_f64().is_some_and(|ts| ts >= 0.0), "{event}");
+        assert!(event["ph"] != "C" || event["args"]["value"].is_number(), "{event}");
+        assert!(event["ph"] != "i" || event["s"] == "p", "{event}");
+    }
+    let summary = format!(
+        "trace {}: {points} counter points on {} tracks, {} instants, from 0 to ",
+        trace.display(),
+        run.timelines.len(),
+        run.events.len()
+    );
+    assert!(ended.stderr.starts_with(&summary), "{}", ended.stderr);
     let lost = value(&run, "dropped.kernel_buffer");
     let drops = run.events.iter().filter(|event| event.name == "drop").count();
     assert_eq!(drops as f64, lost);

@@ -1,4 +1,4 @@
-//! Predictions held against measurements.
+//! Predictions held against measurements, of the host or of a publication.
 
 use bitpath_measure::run::{Check, Verdict};
 use bitpath_measure::statistics::median;
@@ -7,7 +7,7 @@ use bitpath_measure::{Run, Unit};
 use super::answer::word;
 use super::{Block, FULL_WIDTH};
 use crate::format::{self, Scale};
-use crate::plots;
+use crate::plots::{self, Reference};
 use crate::table::{Cell, Table, Tone};
 
 /// How far off the predictions are [ratio].
@@ -43,6 +43,14 @@ pub(super) fn passed(run: &Run) -> usize {
     run.checks.iter().filter(|check| check.verdict() == Verdict::Pass).count()
 }
 
+/// The title of the section.
+pub(super) fn title(run: &Run) -> &'static str {
+    match Reference::of(run) {
+        Reference::Measured => "Predicted against measured",
+        Reference::Published => "Predicted against published",
+    }
+}
+
 /// The summary, the picture and the table.
 pub(super) fn blocks(run: &Run) -> Vec<Block> {
     let Some(plot) = plots::predictions(run) else {
@@ -50,7 +58,7 @@ pub(super) fn blocks(run: &Run) -> Vec<Block> {
     };
     let mut blocks = vec![
         Block::Paragraph(summary(run)),
-        Block::picture(FULL_WIDTH, CAPTION, |width| plot.draw(width)),
+        Block::picture(FULL_WIDTH, &caption(run), |width| plot.draw(width)),
     ];
     let is_mixed = run.checks.iter().any(|check| check.bound != run.checks[0].bound);
     for (bound, heading) in [(true, BOUND), (false, PACED)] {
@@ -61,15 +69,24 @@ pub(super) fn blocks(run: &Run) -> Vec<Block> {
         if is_mixed || !bound {
             blocks.push(Block::Heading(heading.into()));
         }
-        blocks.push(Block::Table(table(&checks)));
+        blocks.push(Block::Table(table(&checks, Reference::of(run))));
     }
     blocks
 }
 
 /// How to read the picture.
-const CAPTION: &str = "Error relative to the measured value or, for a share such as load or loss, to the whole; \
-    the bar is what the measurement's interval leaves open. \
-    Shaded: the tolerance of each prediction and, stronger, that of the median of all (10 %).";
+fn caption(run: &Run) -> String {
+    let reference = Reference::of(run);
+    let bar = match reference {
+        Reference::Measured => "; the bar is what the measurement's interval leaves open",
+        Reference::Published => "",
+    };
+    format!(
+        "Error relative to the {} value or, for a share such as load or loss, to the whole{bar}. \
+         Shaded: the tolerance of each prediction and, stronger, that of the median of all (10 %).",
+        reference.word()
+    )
+}
 
 /// Over checks that tell something of the host, and over those that tell little.
 const BOUND: &str = "Where the host or the link binds";
@@ -81,6 +98,9 @@ fn summary(run: &Run) -> String {
     let verdicts = format!("{} of {} within tolerance", passed(run), run.checks.len());
     let all = of_all
         .map_or_else(|| "No error is a number".into(), |errors| sentence_case(&errors.sentence()));
+    if Reference::of(run) == Reference::Published {
+        return format!("{all}; {verdicts}.");
+    }
     let where_bound = bound.map_or_else(
         || {
             "Nothing but the sender's pace bound any of them: a paced job predicts itself."
@@ -96,9 +116,10 @@ fn sentence_case(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-fn table(checks: &[&Check]) -> Table {
+fn table(checks: &[&Check], reference: Reference) -> Table {
+    let held_against = format!(">{}", reference.word());
     let titles =
-        ["scenario", "quantity", ">predicted", ">measured", ">error", ">allowed", "verdict"];
+        ["scenario", "quantity", ">predicted", &held_against, ">error", ">allowed", "verdict"];
     let mut table = Table::new(&titles);
     for check in checks {
         table.push(row(check));
@@ -145,6 +166,18 @@ mod tests {
         let checks = [check(110.0, 100.0, 100.0), check(0.0, 0.0, 0.0), check(70.0, 100.0, 100.0)];
         let errors = Errors::of(checks.iter()).unwrap();
         assert_eq!(errors.both(), "20.0 %, 30.0 %");
+    }
+
+    #[test]
+    fn a_validation_holds_the_model_against_what_was_published() {
+        for (tool, word) in [("study", "measured"), ("validate", "published")] {
+            let mut run = Run::begin(tool, "a", "", 0);
+            run.checks.push(check(110.0, 100.0, 100.0));
+            assert_eq!(title(&run), format!("Predicted against {word}"));
+            assert!(caption(&run).contains(&format!("relative to the {word} value")));
+            let Some(Block::Table(table)) = blocks(&run).pop() else { panic!("a table") };
+            assert_eq!(table.columns[3].title, word);
+        }
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! The closed form of the path: the rate that no queueing can exceed, and what sets it.
 
+use bitpath_measure::Picos;
+
 use crate::host::HostScenario;
 use crate::job::Work;
+use crate::profile::Transport;
 
 use super::costs::Costs;
 
@@ -18,6 +21,22 @@ pub struct Bound {
 /// job asks for. Waking and buffers do not enter.
 #[must_use]
 pub fn bound(scenario: &HostScenario) -> Bound {
+    smallest(&limits(scenario))
+}
+
+/// What the sender puts on its way, whether or not it arrives: no receiver slows a sender of
+/// datagrams.
+#[must_use]
+pub fn offered(scenario: &HostScenario) -> Bound {
+    let [sender, link, receiver, job] = limits(scenario);
+    match scenario.job.transport {
+        Transport::Udp => smallest(&[sender, link, job]),
+        Transport::Tcp => smallest(&[sender, link, receiver, job]),
+    }
+}
+
+/// What sender, link, receiver and job allow by themselves [b/s].
+fn limits(scenario: &HostScenario) -> [(&'static str, f64); 4] {
     let (job, costs) = (&scenario.job, Costs::new(scenario));
     let message = costs.message(job.message);
     let bits = job.message.0 as f64 * 8.0;
@@ -33,16 +52,26 @@ pub fn bound(scenario: &HostScenario) -> Bound {
             (decode / messages, film.bit_rate().0 as f64 * speed)
         }
     };
-    let candidates = [
+    [
         ("sender", rate(message.send)),
         ("link", rate(message.link)),
         ("receiver", rate(message.receive + message.softirq + own_work)),
         ("job", asked),
-    ];
-    let (binding, bits_per_second) = candidates
-        .into_iter()
+    ]
+}
+
+fn smallest(limits: &[(&'static str, f64)]) -> Bound {
+    let (binding, bits_per_second) = limits
+        .iter()
+        .copied()
         .fold(("job", f64::INFINITY), |least, next| if next.1 < least.1 { next } else { least });
     Bound { bits_per_second, binding }
+}
+
+/// Time that the sender's core takes for one message of the job.
+#[must_use]
+pub fn send_time(scenario: &HostScenario) -> Picos {
+    Picos(Costs::new(scenario).message(scenario.job.message).send)
 }
 
 #[cfg(test)]
