@@ -8,9 +8,10 @@ use serde::de::{Deserialize, Deserializer, Error};
 
 use crate::machine::{Cache, Flow};
 use crate::pipeline::{MAX_STAGES, Stage, WhenFull};
+use crate::profile::Sourced;
 
 /// Most packets in one run: at 100 million a second these take three hours.
-const MAX_PACKETS: u64 = 1_000_000_000_000;
+pub(crate) const MAX_PACKETS: u64 = 1_000_000_000_000;
 
 /// Most slots in one ring or buffer: 16 Mi packets are 24 GB of full frames.
 pub(crate) const MAX_SLOTS: usize = 1 << 24;
@@ -30,6 +31,12 @@ const MIN_DURATION: Picos = Picos(1_000_000_000);
 /// Longest job: a day.
 const MAX_DURATION: Picos = Picos(86_400 * Picos::SECOND.0);
 
+/// Slowest playing: a frame in half a minute [ratio].
+const MIN_SPEED: f64 = 0.001;
+
+/// Fastest playing: a film of two hours in 72 ms [ratio].
+const MAX_SPEED: f64 = 100_000.0;
+
 /// Slowest link: below it a packet takes seconds.
 const MIN_RATE: BitRate = BitRate(1000);
 
@@ -38,6 +45,19 @@ const MAX_RATE: BitRate = BitRate(100_000_000_000_000);
 
 /// Longest single service or interval: a packet that takes an hour is a mistake.
 const MAX_SERVICE: Picos = Picos(3600 * Picos::SECOND.0);
+
+/// Longest cost, delay or latency of a machine: a packet that takes longer than this at one place is a
+/// mistake.
+const MAX_COST: Picos = Picos(10 * Picos::SECOND.0);
+
+/// Shortest time slice and shortest interval of a course: each is work for the simulator.
+const MIN_SLICE: Picos = Picos(1_000_000);
+
+/// Most bytes that headers, charges and merged buffers may have: 16 times the largest of Linux.
+const MAX_EXTRA: ByteCount = ByteCount(1 << 20);
+
+/// Most that one transfer may move: more than any line carries in a year.
+const MAX_TRANSFER: ByteCount = ByteCount(1 << 60);
 
 /// Most cores or queues of one machine: twice what the largest server of 2026 has.
 const MAX_CORES: usize = 1024;
@@ -74,12 +94,48 @@ pub(crate) fn slots<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize,
     within(deserializer, "a number of slots", 1, MAX_SLOTS)
 }
 
-pub(crate) fn interval<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Picos, D::Error> {
-    within(deserializer, "an interval", Picos(1), MAX_SERVICE)
-}
-
 pub(crate) fn service<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Picos, D::Error> {
     within(deserializer, "a service time", Picos(1), MAX_SERVICE)
+}
+
+pub(crate) fn cost<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Picos, D::Error> {
+    within(deserializer, "a time", Picos(0), MAX_COST)
+}
+
+pub(crate) fn wait<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Picos, D::Error> {
+    within(deserializer, "a time", Picos(0), MAX_SERVICE)
+}
+
+pub(crate) fn slice<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Picos, D::Error> {
+    within(deserializer, "a time slice", MIN_SLICE, MAX_SERVICE)
+}
+
+pub(crate) fn course<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Picos>, D::Error> {
+    let interval = Option::<Picos>::deserialize(deserializer)?;
+    interval
+        .map(|interval| checked(interval, "an interval", MIN_SLICE, MAX_DURATION))
+        .transpose()
+        .map_err(D::Error::custom)
+}
+
+pub(crate) fn sourced_cost<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Sourced<Picos>, D::Error> {
+    let cost = Sourced::<Picos>::deserialize(deserializer)?;
+    for value in [Some(cost.value), cost.low, cost.high].into_iter().flatten() {
+        checked(value, "a time", Picos(0), MAX_COST).map_err(D::Error::custom)?;
+    }
+    Ok(cost)
+}
+
+pub(crate) fn extra<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ByteCount, D::Error> {
+    within(deserializer, "a size", ByteCount(0), MAX_EXTRA)
+}
+
+pub(crate) fn transfer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ByteCount, D::Error> {
+    within(deserializer, "a transfer", ByteCount(1), MAX_TRANSFER)
 }
 
 pub(crate) fn buffer<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ByteCount, D::Error> {
@@ -101,16 +157,64 @@ pub(crate) fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Pic
 }
 
 pub(crate) fn speed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    within(deserializer, "a playing speed", 0.001, 100_000.0)
+    within(deserializer, "a playing speed", MIN_SPEED, MAX_SPEED)
+}
+
+/// Reads a value where there is one, and refuses it outside `low..=high`.
+fn optional_within<'de, D, T>(
+    deserializer: D,
+    what: &str,
+    low: T,
+    high: T,
+) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + PartialOrd + Display,
+{
+    let value = Option::<T>::deserialize(deserializer)?;
+    value.map(|value| checked(value, what, low, high)).transpose().map_err(D::Error::custom)
 }
 
 pub(crate) fn optional_rate<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<BitRate>, D::Error> {
-    let rate = Option::<BitRate>::deserialize(deserializer)?;
-    rate.map(|rate| checked(rate, "a rate", MIN_RATE, MAX_RATE))
-        .transpose()
-        .map_err(D::Error::custom)
+    optional_within(deserializer, "a rate", MIN_RATE, MAX_RATE)
+}
+
+pub(crate) fn optional_packets<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<u64>, D::Error> {
+    optional_within(deserializer, "a number of packets", 1, MAX_PACKETS)
+}
+
+pub(crate) fn optional_interval<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Picos>, D::Error> {
+    optional_within(deserializer, "an interval", Picos(1), MAX_SERVICE)
+}
+
+pub(crate) fn optional_message<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<ByteCount>, D::Error> {
+    optional_within(deserializer, "a message", ByteCount(1), MAX_MESSAGE)
+}
+
+pub(crate) fn optional_headers<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<ByteCount>, D::Error> {
+    optional_within(deserializer, "headers", ByteCount(0), MAX_MESSAGE)
+}
+
+pub(crate) fn optional_duration<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Picos>, D::Error> {
+    optional_within(deserializer, "a duration", MIN_DURATION, MAX_DURATION)
+}
+
+pub(crate) fn optional_speed<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<f64>, D::Error> {
+    optional_within(deserializer, "a playing speed", MIN_SPEED, MAX_SPEED)
 }
 
 pub(crate) fn cores<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {

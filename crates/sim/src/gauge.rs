@@ -64,12 +64,15 @@ impl Gauge {
     #[inline]
     fn advance(&mut self, now: u64) {
         while now >= self.end {
-            self.add_until(self.end);
-            self.end += self.interval;
-            if self.course.mean.len() < MAX_INTERVALS {
-                self.course.mean.push(self.area as f64 / self.interval as f64);
-                self.course.peak.push(self.peak);
+            if self.course.mean.len() == MAX_INTERVALS {
+                // Nothing is kept any more: no need to pass through what is left one by one.
+                self.end = u64::MAX;
+                break;
             }
+            self.add_until(self.end);
+            self.end = self.end.saturating_add(self.interval);
+            self.course.mean.push(self.area as f64 / self.interval as f64);
+            self.course.peak.push(self.peak);
             (self.area, self.peak) = (0, self.level);
         }
         self.add_until(now);

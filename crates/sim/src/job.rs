@@ -39,7 +39,7 @@ pub const FRAME_HEADER: ByteCount = ByteCount(8);
 pub const MAX_DATAGRAM: ByteCount = ByteCount(65_507);
 
 /// Smallest message of a film: eight times its header.
-const MIN_FILM_MESSAGE: ByteCount = ByteCount(64);
+pub(crate) const MIN_FILM_MESSAGE: ByteCount = ByteCount(64);
 
 /// Values of a job that do not go together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -118,6 +118,7 @@ pub enum Work {
         /// Whether the receiver's processor decodes (MPEG_sw) or a device does (MPEG_hw).
         software_decode: bool,
         /// From a frame's time at the sender until it is due at the receiver [ps].
+        #[serde(deserialize_with = "bounds::wait")]
         playout_delay: Picos,
     },
 }

@@ -38,15 +38,16 @@ mod transmit;
 mod watch;
 mod wire;
 
-pub use assemble::run;
+pub use assemble::{run, run_with};
 pub use check::MachineError;
 pub use core::Busy;
 pub use description::{
     Arrivals, Bus, Cache, CopyPath, CoreCopy, Cpu, Direction, Flow, Line, LossBursts, Machine,
     MachineScenario, Memory, Nic, Stack, Task, Timer,
 };
+pub use journal::KEPT_INCIDENTS;
 pub use outcome::{Cause, FlowOutcome, Incident, Outcome, Trouble};
-pub use record::{events, figures, timelines};
+pub use record::{STATE, event, events, figures, timelines};
 pub use watch::{Look, Next, watch};
 
 #[cfg(test)]

@@ -22,6 +22,8 @@ use bitpath_media::FrameKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::bounds;
+
 /// Everything that the model knows of a host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -55,12 +57,16 @@ pub struct Cpu {
     /// Rate of the counter that cycles are counted by [Hz].
     pub clock: Sourced<Hertz>,
     /// A system call that does nothing [ps].
+    #[serde(deserialize_with = "bounds::sourced_cost")]
     pub system_call: Sourced<Picos>,
     /// A switch between two threads of one core [ps].
+    #[serde(deserialize_with = "bounds::sourced_cost")]
     pub context_switch: Sourced<Picos>,
     /// Processor time of one sleep until a given time [ps].
+    #[serde(deserialize_with = "bounds::sourced_cost")]
     pub timer_sleep: Sourced<Picos>,
     /// How late such a sleep ends [ps].
+    #[serde(deserialize_with = "bounds::sourced_cost")]
     pub timer_lateness: Sourced<Picos>,
 }
 
@@ -73,8 +79,10 @@ pub struct Wake {
     /// After a sleep of at least `long`, as before a frame; in between the costs rise linearly.
     pub after_long_sleep: WakeCost,
     /// Longest short sleep [ps].
+    #[serde(deserialize_with = "bounds::sourced_cost")]
     pub short: Sourced<Picos>,
     /// Shortest long sleep [ps].
+    #[serde(deserialize_with = "bounds::sourced_cost")]
     pub long: Sourced<Picos>,
 }
 
@@ -83,10 +91,13 @@ pub struct Wake {
 #[serde(deny_unknown_fields)]
 pub struct WakeCost {
     /// Processor time that the sender's core spends on it [ps].
+    #[serde(deserialize_with = "bounds::sourced_cost")]
     pub sender: Sourced<Picos>,
     /// Processor time that the receiver spends on falling asleep and coming back [ps].
+    #[serde(deserialize_with = "bounds::sourced_cost")]
     pub receiver: Sourced<Picos>,
     /// From the arrival of the packet until the receiver runs [ps].
+    #[serde(deserialize_with = "bounds::sourced_cost")]
     pub latency: Sourced<Picos>,
 }
 
@@ -122,6 +133,7 @@ pub struct Path {
     /// Largest IP packet [B].
     pub mtu: Sourced<ByteCount>,
     /// Processor time of the receive half of the stack below the socket, a packet [ps].
+    #[serde(deserialize_with = "bounds::sourced_cost")]
     pub softirq_per_packet: Sourced<Picos>,
     /// Whose core spends it.
     pub softirq_on: Side,
@@ -183,6 +195,7 @@ pub struct FrameCost {
     /// The kind.
     pub kind: FrameKind,
     /// For each frame [ps].
+    #[serde(deserialize_with = "bounds::sourced_cost")]
     pub per_frame: Sourced<Picos>,
     /// For each compressed byte [ns/B].
     pub per_byte: Sourced<NanosPerByte>,

@@ -17,10 +17,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::{Spanned, Table};
 
+use crate::bounds;
 use crate::host::HostScenario;
 use crate::job::Job;
 use crate::link::Link;
-use crate::machine::{Machine, MachineScenario};
+use crate::machine::{KEPT_INCIDENTS, Machine, MachineScenario};
 use crate::pipeline::{Distribution, Pipeline};
 use crate::profile::HostProfile;
 
@@ -67,7 +68,7 @@ struct File {
     #[serde(default)]
     seed: u64,
     /// Length of an interval of the courses over time; one second where it is not given [ps].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "bounds::course", skip_serializing_if = "Option::is_none")]
     interval: Option<Picos>,
     /// A chain of stages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -99,7 +100,7 @@ impl Scenario {
             span: error.span(),
         })?;
         let File { title, seed, interval, pipeline, machine, host, job, link } = file;
-        let interval = interval.filter(|interval| interval.0 > 0).unwrap_or(Picos::SECOND);
+        let interval = interval.unwrap_or(Picos::SECOND);
         let subject = match (pipeline, machine, host, job) {
             (Some(pipeline), None, None, None) if link.is_none() => Subject::Pipeline(pipeline),
             (None, Some(machine), None, None) if link.is_none() => {
@@ -108,14 +109,18 @@ impl Scenario {
                 machine
                     .check()
                     .map_err(|error| ScenarioError { message: error.to_string(), span })?;
-                Subject::Machine(Box::new(MachineScenario { machine, interval }))
+                let keep_incidents = KEPT_INCIDENTS;
+                Subject::Machine(Box::new(MachineScenario { machine, interval, keep_incidents }))
             }
             (None, None, Some(host), Some(job)) => {
                 let span = Some(job.span());
                 let job = job.into_inner();
-                job.check().map_err(|error| ScenarioError { message: error.to_string(), span })?;
                 let link = link.unwrap_or_default();
-                Subject::Host(Box::new(HostScenario { host, job, link, interval }))
+                let scenario = HostScenario { host, job, link, interval };
+                scenario
+                    .check()
+                    .map_err(|error| ScenarioError { message: error.to_string(), span })?;
+                Subject::Host(Box::new(scenario))
             }
             _ => {
                 return Err(general(
@@ -146,9 +151,9 @@ impl Scenario {
     pub fn is_random(&self) -> bool {
         match &self.subject {
             Subject::Pipeline(pipeline) => {
-                let services = pipeline.stages.iter().map(|stage| stage.distribution);
-                let mut all = services.chain([pipeline.arrivals.distribution]);
-                all.any(|distribution| distribution == Distribution::Exponential)
+                let mut services = pipeline.stages.iter().map(|stage| stage.distribution);
+                services.any(|distribution| distribution == Distribution::Exponential)
+                    || pipeline.arrivals.is_random()
             }
             Subject::Host(_) => false,
             Subject::Machine(scenario) => scenario.machine.is_random(),

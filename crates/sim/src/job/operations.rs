@@ -9,21 +9,22 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Program, Seen, Step};
+use crate::bounds;
 
 /// One operation (sysSIM section 3.2.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Operation {
     /// Wait for payload and take at most so much [B].
-    Read(ByteCount),
+    Read(#[serde(deserialize_with = "bounds::message")] ByteCount),
     /// Send so much [B].
-    Write(ByteCount),
+    Write(#[serde(deserialize_with = "bounds::message")] ByteCount),
     /// Work for so long [ps].
-    Process(Picos),
+    Process(#[serde(deserialize_with = "bounds::wait")] Picos),
     /// Give back so much of the user's buffer [B].
     Free(ByteCount),
     /// Sleep for so long [ps].
-    Sleep(Picos),
+    Sleep(#[serde(deserialize_with = "bounds::wait")] Picos),
 }
 
 /// A list that begins anew at its end, until the job's time is over.

@@ -3,7 +3,8 @@
 use bitpath_measure::Picos;
 
 use super::check::MachineError;
-use super::description::{Bus, Flow, Line, Machine, Memory, Task, Timer};
+use super::description::{Bus, Flow, Line, Machine, MachineScenario, Memory, Task, Timer};
+use super::journal::KEPT_INCIDENTS;
 use super::outcome::Outcome;
 use super::roles::{peer_job, program};
 use super::setup::{self, Cores, Nic, Setup, StackCosts, Way};
@@ -18,6 +19,37 @@ use crate::profile::Transport;
 /// When values do not go together.
 pub fn run(machine: &Machine, interval: Picos, seed: u64) -> Result<Outcome, MachineError> {
     let Assembled { setup, jobs, programs } = Assembled::of(machine, interval, seed)?;
+    Ok(engine::run(setup, &jobs, programs))
+}
+
+impl MachineScenario {
+    /// Simulates the machine, and keeps as many drops and stalls as the scenario says.
+    ///
+    /// # Errors
+    /// When values do not go together.
+    pub fn run(&self, seed: u64) -> Result<Outcome, MachineError> {
+        let Assembled { mut setup, jobs, programs } =
+            Assembled::of(&self.machine, self.interval, seed)?;
+        setup.keep_incidents = self.keep_incidents;
+        Ok(engine::run(setup, &jobs, programs))
+    }
+}
+
+/// Simulates a machine whose processes follow these programs, one for each flow in the
+/// scenario's order; what the peers send is still the flows' own job.
+///
+/// # Errors
+/// When values do not go together, or there is not one program for each flow.
+pub fn run_with(
+    machine: &Machine,
+    interval: Picos,
+    seed: u64,
+    programs: Vec<Box<dyn Program>>,
+) -> Result<Outcome, MachineError> {
+    let Assembled { setup, jobs, .. } = Assembled::of(machine, interval, seed)?;
+    if programs.len() != jobs.len() {
+        return Err(MachineError::Programs { programs: programs.len(), flows: jobs.len() });
+    }
     Ok(engine::run(setup, &jobs, programs))
 }
 
@@ -58,6 +90,7 @@ fn setup(machine: &Machine, flows: Vec<setup::Flow>, interval: Picos, seed: u64)
     Setup {
         end: machine.duration.0,
         interval: interval.0,
+        keep_incidents: KEPT_INCIDENTS,
         seed,
         cores: Cores {
             count: cpu.cores,

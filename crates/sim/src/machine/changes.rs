@@ -26,7 +26,8 @@ fn changed(text: &str, change: impl FnOnce(&mut Machine)) -> Outcome {
 /// Time of all cores for a byte delivered [ps/B].
 fn cost(outcome: &Outcome) -> f64 {
     let busy: u64 = outcome.cores.iter().map(|core| core.total()).sum();
-    busy as f64 / (outcome.throughput() * outcome.elapsed.as_secs_f64() / 8.0)
+    let bytes: u64 = outcome.flows.iter().map(|flow| flow.delivered_bytes).sum();
+    busy as f64 / bytes as f64
 }
 
 fn sends(machine: &mut Machine, transport: Transport, rate: u64) {
@@ -44,7 +45,7 @@ fn a_core_copies_as_fast_as_its_credits_over_the_latency() {
         machine.memory.core = CoreCopy::Credits { credits: 1, latency: Picos::from_nanos(640) };
     });
     // 64 B in 640 ns are 0.8 Gb/s.
-    assert!((0.5..0.8).contains(&(slow.throughput() / 1e9)), "{}", slow.throughput());
+    assert!((0.5..0.81).contains(&(slow.throughput() / 1e9)), "{}", slow.throughput());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Values of a machine that do not go together, found before it runs.
 
-use bitpath_measure::ByteCount;
+use bitpath_measure::{ByteCount, Picos};
 
 use super::description::{Direction, Flow, Machine, Task};
 use crate::profile::Transport;
@@ -74,6 +74,58 @@ pub enum MachineError {
         /// Its buffer.
         buffer: ByteCount,
     },
+    /// A slice that a switch takes whole.
+    #[error(
+        "a quantum of {quantum} is no longer than a context_switch of {switch}: no process would ever get on"
+    )]
+    Quantum {
+        /// Time slice.
+        quantum: Picos,
+        /// Switch between two processes.
+        switch: Picos,
+    },
+    /// A message that hardly holds a frame's header.
+    #[error(
+        "flow {flow}: a message of {message} is too small for a film's frames; at least {least}"
+    )]
+    Header {
+        /// The flow.
+        flow: String,
+        /// Its message size.
+        message: ByteCount,
+        /// The smallest.
+        least: ByteCount,
+    },
+    /// A window that never opens.
+    #[error(
+        "flow {flow}: a receive_buffer of {buffer} has no room for one segment, which is charged {charge}"
+    )]
+    Window {
+        /// The flow.
+        flow: String,
+        /// Its receive buffer.
+        buffer: ByteCount,
+        /// A segment with the kernel's overhead.
+        charge: ByteCount,
+    },
+    /// Operations against the direction of their flow.
+    #[error(
+        "flow {flow}: its operations {verb}, and a flow goes one way; give the other one a flow of its own"
+    )]
+    Direction {
+        /// The flow.
+        flow: String,
+        /// What they do.
+        verb: &'static str,
+    },
+    /// Programs that are not one for each flow.
+    #[error("{programs} programs for {flows} flows: there must be one for each")]
+    Programs {
+        /// Programs given.
+        programs: usize,
+        /// Flows, each of a count counted.
+        flows: usize,
+    },
     /// A change of what a machine under way is made of.
     #[error("the {what} is fixed once the machine runs")]
     Fixed {
@@ -105,6 +157,10 @@ impl Machine {
     /// Cores that it does not have, media that do not arrive as datagrams, messages that fit no
     /// datagram or ring, operations that never move anything.
     pub fn check(&self) -> Result<(), MachineError> {
+        let (quantum, switch) = (self.cpu.quantum, self.cpu.context_switch);
+        if quantum.0 as f64 <= switch.0 as f64 / self.cpu.speed {
+            return Err(MachineError::Quantum { quantum, switch });
+        }
         self.flows.iter().try_for_each(|flow| check(self, flow))
     }
 }
@@ -139,6 +195,15 @@ fn check(machine: &Machine, flow: &Flow) -> Result<(), MachineError> {
             return Err(MachineError::Ring { flow: name, frames, ring: machine.nic.ring });
         }
     }
+    let least = crate::job::MIN_FILM_MESSAGE;
+    if matches!(flow.job, Task::Mpeg { .. }) && flow.message < least {
+        return Err(MachineError::Header { flow: name, message: flow.message, least });
+    }
+    let charge = ByteCount(machine.line.segment.0 + machine.stack.overhead.0);
+    let receives = flow.direction == Direction::Receive && flow.transport == Transport::Tcp;
+    if receives && flow.receive_buffer < charge {
+        return Err(MachineError::Window { flow: name, buffer: flow.receive_buffer, charge });
+    }
     let packet = match flow.transport {
         Transport::Udp => flow.message.0,
         Transport::Tcp => machine.line.segment.0,
@@ -158,9 +223,26 @@ fn check_operations(flow: &Flow) -> Result<(), MachineError> {
     if list.iter().all(|operation| matches!(operation, Free(_))) {
         return Err(MachineError::Timeless { flow: name });
     }
-    let (verb, moves): (_, fn(&crate::job::Operation) -> bool) = match flow.direction {
-        Direction::Receive => ("read", |operation| matches!(operation, Read(_))),
-        Direction::Send => ("write", |operation| matches!(operation, Write(_))),
-    };
-    if list.iter().any(moves) { Ok(()) } else { Err(MachineError::Idle { flow: name, verb }) }
+    let reads = list.iter().any(|operation| matches!(operation, Read(_)));
+    let writes = list.iter().filter_map(|operation| match operation {
+        Write(bytes) => Some(*bytes),
+        _ => None,
+    });
+    let most = crate::job::MAX_DATAGRAM;
+    match (flow.direction, reads, writes.max()) {
+        (Direction::Receive, false, _) => Err(MachineError::Idle { flow: name, verb: "read" }),
+        (Direction::Send, _, None) => Err(MachineError::Idle { flow: name, verb: "write" }),
+        (Direction::Receive, _, Some(_)) => {
+            Err(MachineError::Direction { flow: name, verb: "write to a flow that is received" })
+        }
+        (Direction::Send, true, _) => {
+            Err(MachineError::Direction { flow: name, verb: "read from a flow that is sent" })
+        }
+        (Direction::Send, _, Some(message))
+            if flow.transport == Transport::Udp && message > most =>
+        {
+            Err(MachineError::Datagram { flow: name, message, most })
+        }
+        _ => Ok(()),
+    }
 }

@@ -47,6 +47,8 @@ pub struct MachineScenario {
     pub machine: Machine,
     /// Length of the intervals of the courses over time [ps].
     pub interval: Picos,
+    /// Drops and stalls that are kept one by one; later ones are only counted [count].
+    pub keep_incidents: usize,
 }
 
 impl Machine {
@@ -76,15 +78,19 @@ pub struct Cpu {
     #[serde(default = "as_measured", deserialize_with = "bounds::speed")]
     pub speed: f64,
     /// Time slice of a process where another waits [ps].
-    #[serde(deserialize_with = "bounds::service")]
+    #[serde(deserialize_with = "bounds::slice")]
     pub quantum: Picos,
     /// Switch between two processes [ps].
+    #[serde(deserialize_with = "bounds::cost")]
     pub context_switch: Picos,
     /// One interrupt of the card [ps].
+    #[serde(deserialize_with = "bounds::cost")]
     pub interrupt: Picos,
     /// Waking a process, for whoever wakes it [ps].
+    #[serde(deserialize_with = "bounds::cost")]
     pub wake: Picos,
     /// From waking a process until its idle core runs it [ps].
+    #[serde(deserialize_with = "bounds::cost")]
     pub wake_latency: Picos,
 }
 
@@ -106,6 +112,7 @@ pub struct Nic {
     )]
     pub buffer: Option<ByteCount>,
     /// Longest wait for the interrupt of a received frame (`rx-usecs`) [ps].
+    #[serde(deserialize_with = "bounds::cost")]
     pub moderation_time: Picos,
     /// Frames that bring the interrupt at once (`rx-frames`); 0 for no such limit [frames].
     pub moderation_frames: u32,
@@ -113,8 +120,10 @@ pub struct Nic {
     #[serde(deserialize_with = "bounds::budget")]
     pub budget: u32,
     /// Longest softirq run (`net.core.netdev_budget_usecs`) [ps].
+    #[serde(deserialize_with = "bounds::cost")]
     pub budget_time: Picos,
     /// Payload that segments are merged to (GRO) and cut from (TSO); 0 for neither [B].
+    #[serde(deserialize_with = "bounds::extra")]
     pub merge: ByteCount,
     /// Whether the card itself speaks TCP (TOE): packets and acknowledgements cost no core, copies do.
     #[serde(default)]
@@ -126,21 +135,28 @@ pub struct Nic {
 #[serde(deny_unknown_fields)]
 pub struct Stack {
     /// Softirq, for each frame received [ps].
+    #[serde(deserialize_with = "bounds::cost")]
     pub frame: Picos,
     /// Softirq, for each buffer that goes up to a socket [ps].
+    #[serde(deserialize_with = "bounds::cost")]
     pub delivery: Picos,
     /// Softirq, for each acknowledgement received [ps].
+    #[serde(deserialize_with = "bounds::cost")]
     pub acknowledgement: Picos,
     /// A call that reads or writes, without its bytes [ps].
+    #[serde(deserialize_with = "bounds::cost")]
     pub call: Picos,
     /// Each buffer that goes down to the card [ps].
+    #[serde(deserialize_with = "bounds::cost")]
     pub transmit: Picos,
     /// Softirq, for each buffer that the card has sent [ps].
-    #[serde(default)]
+    #[serde(default, deserialize_with = "bounds::cost")]
     pub completion: Picos,
     /// Pinning the pages of one call that does not copy [ps].
+    #[serde(deserialize_with = "bounds::cost")]
     pub pin: Picos,
     /// What the kernel charges a socket for a frame beside its payload [B].
+    #[serde(deserialize_with = "bounds::extra")]
     pub overhead: ByteCount,
 }
 

@@ -7,8 +7,9 @@ use super::outcome::{FlowOutcome, Incident, Outcome, Trouble};
 use super::setup::Setup;
 use crate::gauge::Gauge;
 
-/// Drops and stalls that are kept one by one; later ones are only counted.
-const LONGEST_LOG: usize = 10_000;
+/// Drops and stalls that are kept one by one where nobody asks for more: enough to see how it
+/// began, and a record of some megabytes.
+pub const KEPT_INCIDENTS: usize = 10_000;
 
 /// What is written down while the machine runs.
 #[derive(Clone, Debug)]
@@ -20,7 +21,10 @@ pub(super) struct Journal {
     pub(super) interrupts: u64,
     pub(super) deferred: u64,
     interval: u64,
+    /// Drops and stalls that are kept; later ones are only counted.
+    keep: usize,
     log: Vec<Incident>,
+    incidents: u64,
     last_work: u64,
 }
 
@@ -35,7 +39,9 @@ impl Journal {
             interrupts: 0,
             deferred: 0,
             interval: setup.interval,
+            keep: setup.keep_incidents,
             log: Vec::new(),
+            incidents: 0,
             last_work: 0,
         }
     }
@@ -48,7 +54,8 @@ impl Journal {
     /// Something went wrong with a flow whose kernel and user buffers hold so much.
     #[cold]
     pub(super) fn note(&mut self, flow: usize, trouble: Trouble, buffers: (u64, u64), now: u64) {
-        if self.log.len() < LONGEST_LOG {
+        self.incidents += 1;
+        if self.log.len() < self.keep {
             self.log.push(Incident {
                 at: Picos(now),
                 trouble,
@@ -76,6 +83,7 @@ impl Journal {
             deferred: self.deferred,
             switches: cores.iter().map(|core| core.switches).sum(),
             log: self.log,
+            incidents: self.incidents,
             interval: Picos(self.interval),
             ring: self.ring.finish(end),
             kernel_buffer: self.kernel.finish(end),

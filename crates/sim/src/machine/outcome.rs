@@ -109,6 +109,8 @@ pub struct Outcome {
     pub switches: u64,
     /// The first drops and stalls, one by one.
     pub log: Vec<Incident>,
+    /// Drops and stalls in all, those that the log does not hold included [count].
+    pub incidents: u64,
     /// Length of an interval of the courses.
     pub interval: Picos,
     /// Frames in the rings.
@@ -125,11 +127,19 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Payload delivered a second, of all flows [b/s].
+    /// Payload delivered a second, of all flows, until the last of it was [b/s].
     #[must_use]
     pub fn throughput(&self) -> f64 {
         let bytes: u64 = self.flows.iter().map(|flow| flow.delivered_bytes).sum();
-        bytes as f64 * 8.0 / self.elapsed.as_secs_f64()
+        bytes as f64 * 8.0 / self.delivered_until().as_secs_f64()
+    }
+
+    /// When the last payload was delivered, or the last work ended where none was: what follows it, such
+    /// as a late acknowledgement, slows no stream.
+    #[must_use]
+    pub fn delivered_until(&self) -> Picos {
+        let last = self.flows.iter().map(|flow| flow.finished).max().unwrap_or_default();
+        if last > Picos(0) { last } else { self.elapsed }
     }
 
     /// Packets that all sending ends put on the way [packets].

@@ -63,7 +63,7 @@ pub fn events(log: &[Incident]) -> Vec<Event> {
 /// Figures of flows that are alike, added up.
 fn figures_of(flows: &[FlowOutcome], outcome: &Outcome) -> Vec<(&'static str, Unit, f64)> {
     let sum = |value: fn(&FlowOutcome) -> u64| flows.iter().map(value).sum::<u64>() as f64;
-    let bits = sum(|flow| flow.delivered_bytes) * 8.0 / outcome.elapsed.as_secs_f64();
+    let bits = sum(|flow| flow.delivered_bytes) * 8.0 / outcome.delivered_until().as_secs_f64();
     let mut found = vec![
         ("flow.throughput", Unit::BitsPerSecond, bits),
         ("flow.sent", Unit::Packets, sum(|flow| flow.sent)),
@@ -84,7 +84,9 @@ fn figures_of(flows: &[FlowOutcome], outcome: &Outcome) -> Vec<(&'static str, Un
     found
 }
 
-fn event(incident: &Incident) -> Event {
+/// One drop or stall with the state of the components.
+#[must_use]
+pub fn event(incident: &Incident) -> Event {
     let flow = incident.flow.to_string();
     let (name, labels) = match incident.trouble {
         Trouble::Drop(cause) => {
@@ -92,16 +94,25 @@ fn event(incident: &Incident) -> Event {
         }
         Trouble::Stall => ("stall", labels([("flow", flow.as_str())])),
     };
-    let state = [
-        ("nic_ring", incident.ring_frames, Unit::Packets),
-        ("kernel_buffer", incident.kernel_buffer_bytes, Unit::Bytes),
-        ("user_buffer", incident.user_buffer_bytes, Unit::Bytes),
-        ("cpu", u64::from(incident.busy_cores), Unit::Cores),
+    let values = [
+        incident.ring_frames,
+        incident.kernel_buffer_bytes,
+        incident.user_buffer_bytes,
+        u64::from(incident.busy_cores),
     ];
+    let state = STATE.into_iter().zip(values);
     let state: BTreeMap<_, _> =
-        state.map(|(name, value, unit)| (name.to_owned(), (value as f64, unit))).into();
+        state.map(|((name, unit), value)| (name.to_owned(), (value as f64, unit))).collect();
     Event { at_ns: incident.at.as_nanos_f64(), name: name.into(), labels, state }
 }
+
+/// The components whose state an event carries, in the order of the path.
+pub const STATE: [(&str, Unit); 4] = [
+    ("nic_ring", Unit::Packets),
+    ("kernel_buffer", Unit::Bytes),
+    ("user_buffer", Unit::Bytes),
+    ("cpu", Unit::Cores),
+];
 
 /// The course of each component over time.
 #[must_use]

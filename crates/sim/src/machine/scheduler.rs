@@ -92,7 +92,7 @@ impl Machine<'_> {
         this.running = running;
         this.began = now;
         let length = cost + std::mem::take(&mut this.carry);
-        self.calendar.set(core, now + length);
+        self.calendar.set(core, now.saturating_add(length));
     }
 
     fn switch_to(&mut self, core: usize, process: usize) {
@@ -213,6 +213,7 @@ impl Machine<'_> {
             }
             Step::Stop => {
                 this.state = State::Stopped;
+                self.send_rest(process, now);
                 false
             }
         }

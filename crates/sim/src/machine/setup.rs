@@ -166,6 +166,8 @@ pub(super) struct Setup {
     pub(super) end: u64,
     /// Length of a line of the log.
     pub(super) interval: u64,
+    /// Drops and stalls that the log keeps.
+    pub(super) keep_incidents: usize,
     pub(super) seed: u64,
     pub(super) cores: Cores,
     pub(super) nic: Nic,

@@ -5,7 +5,7 @@ use bitpath_measure::{BitRate, ByteCount, Picos};
 use super::engine::run;
 use super::setup::{Bus, Cores, Flow, Memory, Nic, Setup, StackCosts, Way};
 use super::tcp::Timer;
-use super::{Arrivals, Cause, CopyPath, Direction, Outcome};
+use super::{Arrivals, Cause, CopyPath, Direction, KEPT_INCIDENTS, Outcome};
 use crate::job::{Job, Program, Seen, Step, Work};
 use crate::profile::{NanosPerByte, Transport};
 
@@ -53,6 +53,7 @@ fn setup(flows: Vec<Flow>, cores: usize) -> Setup {
     Setup {
         end: 100 * MS,
         interval: 10 * MS,
+        keep_incidents: KEPT_INCIDENTS,
         seed: 1,
         cores: Cores {
             count: cores,

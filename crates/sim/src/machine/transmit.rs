@@ -100,6 +100,21 @@ impl Machine<'_> {
         self.emit_datagram(flow, message, now);
     }
 
+    /// A process that has ended leaves no part of a segment behind: the last one is sent as it is, and
+    /// counted as a whole one.
+    pub(super) fn send_rest(&mut self, flow: usize, now: u64) {
+        let of = &self.setup.flows[flow];
+        let state = &mut self.flows[flow];
+        if of.reliable
+            && of.direction == Direction::Send
+            && !state.written.is_multiple_of(of.segment)
+        {
+            state.written = state.written.next_multiple_of(of.segment);
+            state.available = state.written / of.segment;
+            self.pump(flow, Some(self.processes[flow].core), now);
+        }
+    }
+
     /// Sends as many segments as both windows allow. A core that does it on the way pays.
     pub(super) fn pump(&mut self, flow: usize, core: Option<usize>, now: u64) {
         let inward = self.setup.flows[flow].direction == Direction::Receive;
@@ -147,7 +162,10 @@ impl Machine<'_> {
     /// Sets the timer of a sender that waits for something; a running one is left.
     fn arm(&mut self, flow: usize, now: u64) {
         let state = &self.flows[flow];
-        let waits = state.sender.in_flight() > 0 || state.stalled_since.is_some();
+        // A window that nobody will open any more is not probed.
+        let dead = self.processes[flow].state == State::Stopped
+            && self.setup.flows[flow].direction == Direction::Receive;
+        let waits = state.sender.in_flight() > 0 || state.stalled_since.is_some() && !dead;
         let waits = waits && !state.sender.given_up();
         let id = self.numbers.retransmission(flow);
         if waits && self.calendar.time(id) == NEVER {

@@ -7,6 +7,8 @@ use bitpath_measure::{ByteCount, Picos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::bounds;
+
 use super::Sourced;
 
 /// Header bytes in front of the payload of one IP packet [B] (sysSIM table 1).
@@ -116,10 +118,13 @@ pub struct Directions {
 #[serde(deny_unknown_fields)]
 pub struct CallCost {
     /// For the call itself [ps].
+    #[serde(deserialize_with = "bounds::sourced_cost")]
     pub per_call: Sourced<Picos>,
     /// For each packet [ps].
+    #[serde(deserialize_with = "bounds::sourced_cost")]
     pub per_packet: Sourced<Picos>,
     /// Once for a call whose bytes do not fit one packet [ps].
+    #[serde(deserialize_with = "bounds::sourced_cost")]
     pub per_split: Sourced<Picos>,
     /// For each byte [ns/B].
     pub per_byte: Sourced<NanosPerByte>,
@@ -186,6 +191,9 @@ impl NanosPerByte {
     }
 }
 
+/// A hundred times what the slowest decoder of the papers needs [ns/B].
+const MOST: f64 = 1e5;
+
 impl fmt::Display for NanosPerByte {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ns/B", self.0)
@@ -198,9 +206,9 @@ impl FromStr for NanosPerByte {
     fn from_str(text: &str) -> Result<Self, String> {
         let number = text.trim().strip_suffix("ns/B").map(|number| number.trim().parse::<f64>());
         match number {
-            Some(Ok(value)) if value.is_finite() && value >= 0.0 => Ok(Self(value)),
+            Some(Ok(value)) if (0.0..=MOST).contains(&value) => Ok(Self(value)),
             _ => Err(format!(
-                "`{text}` is not a time for a byte: write a number that is not negative, then ns/B"
+                "`{text}` is not a time for a byte: write a number from 0 to {MOST}, then ns/B"
             )),
         }
     }

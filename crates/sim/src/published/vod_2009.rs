@@ -174,7 +174,7 @@ fn criteria(courses: &[Course]) -> Vec<Criterion> {
         criterion("cores of RDMA over sendfile, most", over(rdma, sendfile), 0.25),
         criterion("cores of HTTP with over without an offload engine", at_end(http_toe, http), 1.0),
         criterion("the same of sendfile", at_end(sendfile_toe, sendfile), 0.6),
-        criterion("cores a viewer of HTTP, 100 over 800 viewers", growth(http), 0.9),
+        criterion("cores a viewer of HTTP, 100 over 800 viewers", growth(http), 0.95),
         criterion("interrupts of sendfile, 100 viewers over the most", rise(sendfile), 0.6),
         criterion("interrupts of sendfile, 1000 viewers over the most", fall(sendfile), 0.9),
         criterion("the same of HTTP", fall(http), 0.9),

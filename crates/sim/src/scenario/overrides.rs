@@ -11,6 +11,8 @@
 
 mod short;
 
+mod film;
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -315,7 +317,7 @@ mod tests {
         let key = "pipeline.arrivals.interval";
         let scenario = with(&[&format!("{key}=\"1 s\""), &format!("{key}=2us")]).unwrap();
         let Subject::Pipeline(pipeline) = scenario.subject else { panic!("a pipeline") };
-        assert_eq!(pipeline.arrivals.interval, bitpath_measure::Picos::from_nanos(2000));
+        assert_eq!(pipeline.arrivals.mean_interval(), 2e6);
     }
 
     #[test]

@@ -14,6 +14,7 @@ pub enum Bus {
     /// PCI and its like: one transfer at a time, whichever way.
     Shared {
         /// Time for each frame beside its bytes [ps].
+        #[serde(deserialize_with = "bounds::cost")]
         frame: Picos,
         /// Bits of frames a second, both ways together [b/s].
         #[serde(deserialize_with = "bounds::rate")]
@@ -22,6 +23,7 @@ pub enum Bus {
     /// PCI Express: both ways at once; each packet of the link has its header (SIGCOMM 2018).
     Pcie {
         /// Time for each frame beside its bytes: descriptors, doorbells [ps].
+        #[serde(deserialize_with = "bounds::cost")]
         frame: Picos,
         /// Generation, from 1.
         #[serde(deserialize_with = "bounds::generation")]
@@ -39,6 +41,7 @@ pub enum Bus {
         #[serde(deserialize_with = "bounds::budget")]
         in_flight: u32,
         /// From a read until its data is in the card [ps].
+        #[serde(deserialize_with = "bounds::cost")]
         latency: Picos,
     },
 }

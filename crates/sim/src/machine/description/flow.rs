@@ -152,6 +152,7 @@ pub enum Task {
     /// Bulk: so many bytes and no more.
     Bulk {
         /// Payload [B].
+        #[serde(deserialize_with = "bounds::transfer")]
         bytes: ByteCount,
     },
     /// MPEG_hw and MPEG_sw: frames at their times, decoded by a device or by the core.
@@ -165,6 +166,7 @@ pub enum Task {
         #[serde(default)]
         device: NanosPerByte,
         /// From a frame's time at the sender until it is due [ps].
+        #[serde(deserialize_with = "bounds::wait")]
         playout_delay: Picos,
     },
     /// An RTP receiver: packets wait in a jitter buffer and are played at their times.
@@ -173,8 +175,10 @@ pub enum Task {
         #[serde(deserialize_with = "bounds::rate")]
         rate: BitRate,
         /// Depth of the jitter buffer [ps].
+        #[serde(deserialize_with = "bounds::wait")]
         jitter_buffer: Picos,
         /// Work on a packet [ps].
+        #[serde(deserialize_with = "bounds::cost")]
         process: Picos,
     },
     /// A viewer of a video server: its server's process writes at the film's bit rate. Viewers of one

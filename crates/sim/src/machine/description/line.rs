@@ -17,9 +17,10 @@ pub struct Line {
     #[serde(deserialize_with = "bounds::buffer")]
     pub queue: ByteCount,
     /// Time under way, each way [ps].
+    #[serde(deserialize_with = "bounds::cost")]
     pub delay: Picos,
     /// Most that chance adds to it, each packet anew; packets keep their order [ps].
-    #[serde(default)]
+    #[serde(default, deserialize_with = "bounds::cost")]
     pub jitter: Picos,
     /// Packets lost at random, each way [ratio].
     #[serde(default, deserialize_with = "bounds::share")]
@@ -34,12 +35,13 @@ pub struct Line {
     #[serde(default, deserialize_with = "bounds::share")]
     pub overtaken: f64,
     /// How much longer these are under way [ps].
-    #[serde(default)]
+    #[serde(default, deserialize_with = "bounds::cost")]
     pub overtaken_delay: Picos,
     /// Payload of a full frame [B].
     #[serde(deserialize_with = "bounds::message")]
     pub segment: ByteCount,
     /// All else of a frame: headers, checksum, preamble, gap [B].
+    #[serde(deserialize_with = "bounds::extra")]
     pub headers: ByteCount,
 }
 

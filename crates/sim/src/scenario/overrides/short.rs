@@ -74,10 +74,10 @@ mod tests {
         assert_eq!(keys(P3, "kernel.slots=9").unwrap(), "pipeline.stage.kernel.slots");
         assert_eq!(keys(FILM, "machine.cpu.cores=2").unwrap(), "machine.cpu.cores");
         let draft = Draft::read(FILM).unwrap();
-        let (scenario, _) = draft.with(&["segment=1000 B".parse().unwrap()]).unwrap();
+        let (scenario, _) = draft.with(&["segment=1234 B".parse().unwrap()]).unwrap();
         let keys = scenario.keys();
         let segment = keys.iter().find(|(key, _)| key == "machine.line.segment").unwrap();
-        assert!(segment.1.contains("1000"), "{segment:?}");
+        assert!(segment.1.contains("1234"), "{segment:?}");
     }
 
     #[test]
