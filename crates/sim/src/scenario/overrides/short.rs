@@ -3,36 +3,35 @@
 //! ```text
 //! receive_buffer ──► machine.flow.film.receive_buffer
 //! ```
+//!
+//! What begins with a table of the file is a whole key: `machine.line.rate`.
 
 use super::{Draft, Setting, SettingError};
 use crate::scenario::Scenario;
 
-/// What a full key begins with.
-const FIRST_PARTS: [&str; 8] =
-    ["title", "seed", "interval", "pipeline", "machine", "host", "job", "link"];
-
 impl Draft {
     /// The settings with their keys in full.
     pub(super) fn in_full(&self, settings: &[Setting]) -> Result<Vec<Setting>, SettingError> {
-        if settings.iter().all(Setting::is_full) {
+        if settings.iter().all(|setting| self.begins(setting)) {
             return Ok(settings.to_vec());
         }
         let known: Vec<String> =
             Scenario::parse(&self.text)?.keys().into_iter().map(|(key, _)| key).collect();
-        settings.iter().map(|setting| setting.in_full(&known)).collect()
+        let in_full = |setting: &Setting| {
+            if self.begins(setting) { Ok(setting.clone()) } else { setting.in_full(&known) }
+        };
+        settings.iter().map(in_full).collect()
+    }
+
+    /// Whether a setting begins with something that stands in the file.
+    fn begins(&self, setting: &Setting) -> bool {
+        setting.path.first().is_some_and(|first| self.table.contains_key(first))
     }
 }
 
 impl Setting {
-    fn is_full(&self) -> bool {
-        self.path.first().is_some_and(|first| FIRST_PARTS.contains(&first.as_str()))
-    }
-
     /// The same with its whole key. One that is the end of no key stays as it is.
     fn in_full(&self, known: &[String]) -> Result<Self, SettingError> {
-        if self.is_full() {
-            return Ok(self.clone());
-        }
         let end = format!(".{}", self.key);
         let fitting: Vec<&str> =
             known.iter().map(String::as_str).filter(|key| key.ends_with(&end)).collect();
@@ -73,6 +72,8 @@ mod tests {
         assert_eq!(keys(FILM, "line.rate=1 Gb/s").unwrap(), "machine.line.rate");
         assert_eq!(keys(P3, "kernel.slots=9").unwrap(), "pipeline.stage.kernel.slots");
         assert_eq!(keys(FILM, "machine.cpu.cores=2").unwrap(), "machine.cpu.cores");
+        assert_eq!(keys(FILM, "job.decode=1 ns/B").unwrap(), "machine.flow.film.job.decode");
+        assert_eq!(keys(FILM, "seed=7").unwrap(), "seed");
         let draft = Draft::read(FILM).unwrap();
         let (scenario, _) = draft.with(&["segment=1234 B".parse().unwrap()]).unwrap();
         let keys = scenario.keys();
