@@ -26,6 +26,7 @@ mod nic;
 mod outcome;
 mod packet;
 mod process;
+mod ranges;
 mod receive;
 mod record;
 mod roles;

@@ -1,5 +1,6 @@
 //! What travels: frames of one datagram, one segment, or an acknowledgement.
 
+use super::ranges::Range;
 use crate::job::Message;
 
 /// What a packet is for.
@@ -15,8 +16,8 @@ pub(super) enum Kind {
         expected: u64,
         /// First segment that there is no room for.
         room_until: u64,
-        /// Whether something beyond `expected` arrived.
-        hole: bool,
+        /// What arrived beyond `expected` last; nothing where both ends are the same.
+        beyond: Range,
     },
 }
 

@@ -1,22 +1,22 @@
-//! One TCP connection, counted in segments: NewReno with a retransmission timer.
+//! One TCP connection, counted in segments: selective acknowledgements and a retransmission timer.
 //!
 //! ```text
 //! Sender ──segment [number]──► Receiver      window <= min(congestion window, peer's room)
 //!    ▲                            │
-//!    └──── acknowledgement ◄──────┘          next number expected, room [segments]
-//! ```
+//!    └──── acknowledgement ◄──────┘          next number expected, room [segments],
+//! ```                                        range that arrived last beyond a hole
 //!
-//! Congestion control is RFC 5681 with the recovery of RFC 6582, the timer is RFC 6298, delayed
+//! Congestion control is RFC 5681 with the recovery of RFC 6675, the timer is RFC 6298, delayed
 //! acknowledgements are RFC 1122 section 4.2.3.2. Windows are segments of full size: what the
 //! model asks of TCP are its stalls and its retransmissions, not its bytes.
 
-use std::collections::BTreeSet;
+use super::ranges::{Range, Ranges};
 
 /// First window of a connection [segments] (RFC 6928).
 const INITIAL_WINDOW: u64 = 10;
 
-/// Duplicates that mean a loss (RFC 5681 section 3.2).
-const DUPLICATES: u32 = 3;
+/// Segments that arrived beyond a hole before it is a loss (RFC 6675, DupThresh).
+const BEYOND: u64 = 3;
 
 /// Longest retransmission timeout [ps]: 60 s (RFC 6298 section 2.5).
 const LONGEST_TIMEOUT: u64 = 60 * 1_000_000_000_000;
@@ -58,12 +58,15 @@ pub(super) struct Sender {
     /// Congestion window [segments], in 1/65536 so that congestion avoidance is exact in integers.
     window: u64,
     threshold: u64,
-    duplicates: u32,
+    /// What arrived beyond the first hole.
+    arrived: Ranges,
     /// Recovery ends once everything before this segment is acknowledged.
     recover: Option<u64>,
-    /// Segments to send again, in order.
+    /// Holes are lost up to here, and sent again from there.
+    lost_until: u64,
     resend: u64,
-    resend_until: u64,
+    /// The first hole of a recovery is sent again whatever is under way.
+    at_once: bool,
     /// Room that the peer announced, as the first segment that it has none for.
     pub(super) room_until: u64,
     smoothed: u64,
@@ -90,10 +93,11 @@ impl Sender {
             highest: 0,
             window: INITIAL_WINDOW * ONE,
             threshold: u64::MAX,
-            duplicates: 0,
+            arrived: Ranges::default(),
             recover: None,
+            lost_until: 0,
             resend: 0,
-            resend_until: 0,
+            at_once: false,
             room_until: room,
             smoothed: 0,
             variation: 0,
@@ -110,19 +114,36 @@ impl Sender {
         self.next - self.unacknowledged
     }
 
+    /// Segments that are still under way, as far as the sender knows (RFC 6675, pipe).
+    fn under_way(&self) -> u64 {
+        let from = self.resend.max(self.unacknowledged);
+        let lost = if self.recover.is_some() && from < self.lost_until {
+            self.lost_until - from - self.arrived.within(from, self.lost_until)
+        } else {
+            0
+        };
+        self.in_flight() - self.arrived.len() - lost
+    }
+
+    /// The first hole that is lost and not sent again.
+    fn next_hole(&self) -> Option<u64> {
+        self.recover?;
+        let from = self.resend.max(self.unacknowledged);
+        let hole = self.arrived.containing(from).map_or(from, |(_, end)| end);
+        (hole < self.lost_until).then_some(hole)
+    }
+
     /// The next segment to send, where window and room allow it. `available` is the number of
     /// segments that the process has written so far.
     pub(super) fn turn(&mut self, now: u64, available: u64) -> Turn {
-        if self.resend < self.resend_until {
-            let segment = self.resend.max(self.unacknowledged);
-            self.resend = segment + 1;
-            if segment < self.resend_until {
-                self.retransmitted += 1;
-                self.probe = None;
-                return Turn::Send(segment, true);
-            }
+        let open = self.under_way() < self.window / ONE;
+        if let Some(hole) = self.next_hole().filter(|_| open || self.at_once) {
+            self.at_once = false;
+            self.resend = hole + 1;
+            self.retransmitted += 1;
+            self.probe = None;
+            return Turn::Send(hole, true);
         }
-        let open = self.in_flight() < self.window / ONE;
         if !open || self.next >= self.room_until || self.next >= available.max(self.highest) {
             return Turn::Wait;
         }
@@ -139,17 +160,19 @@ impl Sender {
         Turn::Send(segment, again)
     }
 
-    /// An acknowledgement: all before `expected` arrived, and there is room until `room_until`.
-    ///
-    /// `hole` says that something beyond `expected` arrived, as selective acknowledgements do: an
-    /// answer that only opens the window is no duplicate.
-    pub(super) fn acknowledged(&mut self, expected: u64, room_until: u64, hole: bool, now: u64) {
+    /// An acknowledgement: all before `expected` arrived, `beyond` arrived behind a hole, and there is
+    /// room until `room_until`.
+    pub(super) fn acknowledged(&mut self, expected: u64, room_until: u64, beyond: Range, now: u64) {
         self.room_until = self.room_until.max(room_until);
+        // After a timeout the sender has gone back: what is beyond it will be sent again.
+        if beyond.0 < beyond.1 && beyond.1 <= self.next {
+            self.arrived.add(beyond);
+        }
         if expected > self.unacknowledged {
             self.advance(expected, now);
-        } else if hole && self.in_flight() > 0 {
-            self.duplicate();
         }
+        self.arrived.remove_below(self.unacknowledged);
+        self.find_losses();
     }
 
     fn advance(&mut self, expected: u64, now: u64) {
@@ -157,25 +180,34 @@ impl Sender {
         self.unacknowledged = expected;
         self.in_a_row = 0;
         self.next = self.next.max(expected);
-        self.duplicates = 0;
         self.backoff = 0;
         if let Some((_, sent)) = self.probe.filter(|(segment, _)| *segment < expected) {
             self.measure(now - sent);
             self.probe = None;
         }
         match self.recover {
-            Some(end) if expected < end => {
-                // A partial acknowledgement names the next hole (RFC 6582 section 3.2).
-                self.resend = expected;
-                self.resend_until = self.resend_until.max(expected + 1);
-                self.window = self.window.saturating_sub(fresh * ONE).max(ONE) + ONE;
-            }
+            Some(end) if expected < end => {}
             Some(_) => {
                 self.recover = None;
                 self.window = self.threshold.max(2 * ONE);
             }
             None => self.grow(fresh),
         }
+    }
+
+    /// A hole with enough beyond it is a loss; the first one begins a recovery.
+    fn find_losses(&mut self) {
+        let Some(begin) = self.arrived.begin_of_last(BEYOND) else { return };
+        if self.recover.is_some() {
+            self.lost_until = self.lost_until.max(begin);
+            return;
+        }
+        self.halve();
+        self.window = self.threshold;
+        self.recover = Some(self.next);
+        self.resend = self.unacknowledged;
+        self.lost_until = begin;
+        self.at_once = true;
     }
 
     fn grow(&mut self, fresh: u64) {
@@ -186,19 +218,6 @@ impl Sender {
         }
         // A window far beyond the room means nothing and must not overflow.
         self.window = self.window.min(1 << 40);
-    }
-
-    fn duplicate(&mut self) {
-        self.duplicates += 1;
-        if self.recover.is_some() {
-            self.window += ONE;
-        } else if self.duplicates == DUPLICATES {
-            self.halve();
-            self.recover = Some(self.next);
-            self.resend = self.unacknowledged;
-            self.resend_until = self.unacknowledged + 1;
-            self.window = self.threshold + u64::from(DUPLICATES) * ONE;
-        }
     }
 
     fn halve(&mut self) {
@@ -212,10 +231,9 @@ impl Sender {
         self.halve();
         self.window = ONE;
         self.recover = None;
-        self.duplicates = 0;
+        self.arrived = Ranges::default();
         self.backoff = (self.backoff + 1).min(16);
         self.probe = None;
-        self.resend_until = self.resend;
         // Go back: what is still under way counts as lost (RFC 5681 section 3.1).
         self.next = self.unacknowledged;
     }
@@ -262,8 +280,9 @@ pub(super) struct Taken {
 pub(super) struct Receiver {
     /// Next segment in order.
     pub(super) expected: u64,
-    /// Segments beyond a hole.
-    beyond: BTreeSet<u64>,
+    /// Segments beyond a hole, and the range of the last that came.
+    beyond: Ranges,
+    latest: Range,
     /// In order since the last acknowledgement.
     unanswered: u64,
     /// Segments that came twice.
@@ -276,19 +295,23 @@ const DELAYED: u64 = 2;
 impl Receiver {
     /// A segment arrived.
     pub(super) fn take(&mut self, segment: u64) -> Taken {
-        if segment < self.expected || self.beyond.contains(&segment) {
+        let known = self.beyond.containing(segment);
+        if segment < self.expected || known.is_some() {
             self.duplicates += 1;
+            self.latest = known.unwrap_or(self.latest);
             return self.answer(0, true);
         }
         if segment > self.expected {
-            self.beyond.insert(segment);
+            self.latest = self.beyond.add((segment, segment + 1));
             return self.answer(0, true);
         }
         let before = self.expected;
         self.expected += 1;
-        let hole = !self.beyond.is_empty();
-        while self.beyond.remove(&self.expected) {
-            self.expected += 1;
+        let first = self.beyond.first();
+        let hole = first.is_some();
+        if let Some((_, end)) = first.filter(|(begin, _)| *begin == self.expected) {
+            self.expected = end;
+            self.beyond.remove_below(end);
         }
         let delivered = self.expected - before;
         self.unanswered += delivered;
@@ -304,7 +327,16 @@ impl Receiver {
 
     /// Segments that wait beyond a hole.
     pub(super) fn waiting(&self) -> u64 {
-        self.beyond.len() as u64
+        self.beyond.len()
+    }
+
+    /// What an acknowledgement says of them: the range that came last, or the first one left.
+    pub(super) fn beyond(&self) -> Range {
+        match self.beyond.first() {
+            None => (0, 0),
+            Some(_) if self.latest.0 > self.expected => self.latest,
+            Some(first) => first,
+        }
     }
 
     /// Whether something in order was not acknowledged yet.
@@ -336,21 +368,39 @@ mod tests {
     fn slow_start_doubles_the_window_each_round_trip() {
         let mut sender = Sender::new(Timer::Measured { least: 200 * MS }, u64::MAX);
         assert_eq!(sent(&mut sender, 0), (0..10).collect::<Vec<_>>());
-        sender.acknowledged(10, u64::MAX, true, MS);
+        sender.acknowledged(10, u64::MAX, (0, 0), MS);
         assert_eq!(sent(&mut sender, MS), (10..30).collect::<Vec<_>>());
     }
 
     #[test]
-    fn three_duplicates_send_the_hole_again_and_halve_the_window() {
+    fn three_segments_beyond_a_hole_send_it_again_and_halve_the_window() {
         let mut sender = Sender::new(Timer::Measured { least: 200 * MS }, u64::MAX);
         sent(&mut sender, 0);
-        for _ in 0..3 {
-            sender.acknowledged(0, u64::MAX, true, MS);
+        for end in [2, 3] {
+            sender.acknowledged(0, u64::MAX, (1, end), MS);
+            assert_eq!(sender.turn(MS, 10), Turn::Wait);
         }
-        assert_eq!(sender.turn(MS, u64::MAX), Turn::Send(0, true));
-        sender.acknowledged(10, u64::MAX, true, 2 * MS);
-        assert_eq!(sent(&mut sender, 2 * MS), (10..15).collect::<Vec<_>>());
+        sender.acknowledged(0, u64::MAX, (1, 4), MS);
+        assert_eq!(sent(&mut sender, MS), [0]);
+        // Six are under way, and the window is five.
+        sender.acknowledged(0, u64::MAX, (1, 7), MS);
+        assert_eq!(sent(&mut sender, MS), [10]);
+        sender.acknowledged(11, u64::MAX, (0, 0), 2 * MS);
+        assert_eq!(sent(&mut sender, 2 * MS), (11..16).collect::<Vec<_>>());
         assert_eq!((sender.retransmitted, sender.timeouts), (1, 0));
+    }
+
+    #[test]
+    fn a_burst_of_losses_is_sent_again_without_what_arrived() {
+        let mut sender = Sender::new(Timer::Measured { least: 200 * MS }, u64::MAX);
+        sent(&mut sender, 0);
+        sender.acknowledged(10, u64::MAX, (0, 0), MS);
+        sent(&mut sender, MS);
+        // Of 10 to 29, everything but 10 to 14 and 18 to 19 arrives.
+        sender.acknowledged(10, u64::MAX, (15, 18), 2 * MS);
+        sender.acknowledged(10, u64::MAX, (20, 30), 2 * MS);
+        assert_eq!(sent(&mut sender, 2 * MS), [10, 11, 12, 13, 14, 18, 19, 30, 31, 32]);
+        assert_eq!((sender.retransmitted, sender.timeouts), (7, 0));
     }
 
     #[test]
@@ -359,7 +409,7 @@ mod tests {
         sent(&mut sender, 0);
         sender.timed_out();
         assert_eq!(sent(&mut sender, MS), [0]);
-        sender.acknowledged(1, u64::MAX, true, 2 * MS);
+        sender.acknowledged(1, u64::MAX, (0, 0), 2 * MS);
         assert_eq!(sent(&mut sender, 2 * MS), [1, 2]);
     }
 
@@ -367,7 +417,7 @@ mod tests {
     fn the_timer_follows_the_way_and_backs_off() {
         let mut sender = Sender::new(Timer::Measured { least: 1 }, u64::MAX);
         sent(&mut sender, 0);
-        sender.acknowledged(1, u64::MAX, true, 100 * MS);
+        sender.acknowledged(1, u64::MAX, (0, 0), 100 * MS);
         assert_eq!(sender.timeout(), 300 * MS);
         sender.timed_out();
         assert_eq!(sender.timeout(), 600 * MS);
@@ -377,7 +427,7 @@ mod tests {
     fn the_peers_room_holds_the_sender_back() {
         let mut sender = Sender::new(Timer::Fixed(MS), 4);
         assert_eq!(sent(&mut sender, 0), [0, 1, 2, 3]);
-        sender.acknowledged(2, 6, false, MS);
+        sender.acknowledged(2, 6, (0, 0), MS);
         assert_eq!(sent(&mut sender, MS), [4, 5]);
     }
 
@@ -388,7 +438,8 @@ mod tests {
         assert_eq!(receiver.take(2), Taken { delivered: 0, acknowledge: true });
         assert_eq!(receiver.take(2), Taken { delivered: 0, acknowledge: true });
         assert_eq!((receiver.waiting(), receiver.duplicates), (1, 1));
+        assert_eq!(receiver.beyond(), (2, 3));
         assert_eq!(receiver.take(1), Taken { delivered: 2, acknowledge: true });
-        assert_eq!(receiver.expected, 3);
+        assert_eq!((receiver.expected, receiver.beyond()), (3, (0, 0)));
     }
 }

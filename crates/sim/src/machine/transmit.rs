@@ -235,8 +235,8 @@ impl Machine<'_> {
         state.receiver.answered();
         let room_until = if receives { state.room_until(of.segment) } else { u64::MAX };
         state.announced = room_until;
-        let hole = state.receiver.waiting() > 0;
-        let kind = Kind::Acknowledgement { expected: state.receiver.expected, room_until, hole };
+        let beyond = state.receiver.beyond();
+        let kind = Kind::Acknowledgement { expected: state.receiver.expected, room_until, beyond };
         self.calendar.set(self.numbers.delayed(flow), NEVER);
         self.enter(Packet { flow, frames: 1, bytes: 0, kind }, !receives, now);
     }
@@ -264,12 +264,12 @@ impl Machine<'_> {
 
     /// An acknowledgement reaches the sending end.
     pub(super) fn acknowledged(&mut self, flow: usize, core: Option<usize>, kind: Kind, now: u64) {
-        let Kind::Acknowledgement { expected, room_until, hole } = kind else { return };
+        let Kind::Acknowledgement { expected, room_until, beyond } = kind else { return };
         let state = &mut self.flows[flow];
         if expected > state.sender.unacknowledged {
             state.progress = now;
         }
-        state.sender.acknowledged(expected, room_until, hole, now);
+        state.sender.acknowledged(expected, room_until, beyond, now);
         self.pump(flow, core, now);
         self.unblock(flow, now);
     }
