@@ -159,7 +159,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Sets the timer of a sender that waits for something; a running one is left.
+    /// Sets the timer of a sender that waits for something. One that is due earlier is left, and looks
+    /// anew when it fires; the first one may come forward once the round trip is known.
     fn arm(&mut self, flow: usize, now: u64) {
         let state = &self.flows[flow];
         // A window that nobody will open any more is not probed.
@@ -168,11 +169,12 @@ impl Machine<'_> {
         let waits = state.sender.in_flight() > 0 || state.stalled_since.is_some() && !dead;
         let waits = waits && !state.sender.given_up();
         let id = self.numbers.retransmission(flow);
-        if waits && self.calendar.time(id) == NEVER {
-            let due = state.progress.max(now.saturating_sub(state.sender.timeout()))
-                + state.sender.timeout();
-            self.calendar.set(id, due);
+        if !waits {
+            return;
         }
+        let timeout = state.sender.timeout();
+        let due = state.progress.max(now.saturating_sub(timeout)) + timeout;
+        self.no_later(id, due);
     }
 
     /// The timer of a sender fired, or would have had nothing moved since it was set.
