@@ -77,6 +77,21 @@ where
     checked(T::deserialize(deserializer)?, what, low, high).map_err(D::Error::custom)
 }
 
+/// Reads a value where there is one, and refuses it outside `low..=high`.
+fn optional_within<'de, D, T>(
+    deserializer: D,
+    what: &str,
+    low: T,
+    high: T,
+) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + PartialOrd + Display,
+{
+    let value = Option::<T>::deserialize(deserializer)?;
+    value.map(|value| checked(value, what, low, high)).transpose().map_err(D::Error::custom)
+}
+
 /// The value, or what is allowed instead.
 fn checked<T: PartialOrd + Display>(value: T, what: &str, low: T, high: T) -> Result<T, String> {
     if value >= low && value <= high {
@@ -113,11 +128,7 @@ pub(crate) fn slice<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Picos,
 pub(crate) fn course<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Picos>, D::Error> {
-    let interval = Option::<Picos>::deserialize(deserializer)?;
-    interval
-        .map(|interval| checked(interval, "an interval", MIN_SLICE, MAX_DURATION))
-        .transpose()
-        .map_err(D::Error::custom)
+    optional_within(deserializer, "an interval", MIN_SLICE, MAX_DURATION)
 }
 
 pub(crate) fn sourced_cost<'de, D: Deserializer<'de>>(
@@ -158,21 +169,6 @@ pub(crate) fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Pic
 
 pub(crate) fn speed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     within(deserializer, "a playing speed", MIN_SPEED, MAX_SPEED)
-}
-
-/// Reads a value where there is one, and refuses it outside `low..=high`.
-fn optional_within<'de, D, T>(
-    deserializer: D,
-    what: &str,
-    low: T,
-    high: T,
-) -> Result<Option<T>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Deserialize<'de> + PartialOrd + Display,
-{
-    let value = Option::<T>::deserialize(deserializer)?;
-    value.map(|value| checked(value, what, low, high)).transpose().map_err(D::Error::custom)
 }
 
 pub(crate) fn optional_rate<'de, D: Deserializer<'de>>(
@@ -236,10 +232,7 @@ pub(crate) fn lanes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u8, D:
 pub(crate) fn optional_buffer<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<ByteCount>, D::Error> {
-    let size = Option::<ByteCount>::deserialize(deserializer)?;
-    size.map(|size| checked(size, "a buffer", ByteCount(1), MAX_BUFFER))
-        .transpose()
-        .map_err(D::Error::custom)
+    optional_within(deserializer, "a buffer", ByteCount(1), MAX_BUFFER)
 }
 
 pub(crate) fn caches<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Cache>, D::Error> {

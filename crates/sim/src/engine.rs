@@ -170,13 +170,21 @@ pub(crate) fn figure(engine: Engine, name: &str, unit: Unit, value: f64) -> Figu
     Figure { name: name.into(), labels, unit, estimate: Estimate::simulated(value) }
 }
 
+/// The closed form's one figure: a bound, named after what sets it.
+fn bound_by(binding: &str, unit: Unit, value: f64) -> Figure {
+    figure(Engine::ClosedForm, &format!("throughput.bound.{binding}"), unit, value)
+}
+
 fn pipeline_figures(pipeline: &Pipeline, seed: u64, engine: Engine) -> Vec<Figure> {
     let figure = |name: &str, unit, value| figure(engine, name, unit, value);
     let outcome = match engine {
         Engine::ClosedForm => {
             let bound = closed_form::bound(pipeline);
-            let name = format!("throughput.bound.{}", bound.binding);
-            return vec![figure(&name, Unit::PacketsPerSecond, bound.packets_per_second)];
+            return vec![bound_by(
+                &bound.binding,
+                Unit::PacketsPerSecond,
+                bound.packets_per_second,
+            )];
         }
         Engine::Exact => exact::run(pipeline, seed),
         Engine::Events => events::run(pipeline, seed),
@@ -204,9 +212,8 @@ fn host_findings(scenario: &HostScenario, engine: Engine) -> Result<Findings, En
         Engine::Exact => return Err(EngineError::FeedsBack),
         Engine::ClosedForm => {
             let bound = path::bound(scenario);
-            let name = format!("throughput.bound.{}", bound.binding);
-            let figures = vec![figure(&name, Unit::BitsPerSecond, bound.bits_per_second)];
-            return Ok(Findings::of(figures, Vec::new()));
+            let figure = bound_by(bound.binding, Unit::BitsPerSecond, bound.bits_per_second);
+            return Ok(Findings::of(vec![figure], Vec::new()));
         }
         Engine::Events => {}
     }
@@ -257,10 +264,8 @@ fn machine_findings(
         Some(Engine::Exact) => return Err(EngineError::OnlyEvents),
         Some(Engine::ClosedForm) => {
             let bound = machine::closed_form::bound(machine)?;
-            let name = format!("throughput.bound.{}", bound.binding);
-            let unit = Unit::BitsPerSecond;
-            let figures = vec![figure(Engine::ClosedForm, &name, unit, bound.bits_per_second)];
-            return Ok(Findings::of(figures, Vec::new()));
+            let figure = bound_by(&bound.binding, Unit::BitsPerSecond, bound.bits_per_second);
+            return Ok(Findings::of(vec![figure], Vec::new()));
         }
         Some(Engine::Events) | None => {}
     }

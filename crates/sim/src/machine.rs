@@ -11,6 +11,7 @@
 //! peers are at the far end of a line and cost it nothing but packets. Each component is a file.
 
 mod assemble;
+mod backlog;
 mod bus;
 mod calendar;
 mod check;

@@ -120,15 +120,12 @@ fn is_heedless(flow: &Flow) -> bool {
 /// Packets a second that the job of a flow asks for; without end where it takes what it gets.
 fn asked(flow: &Flow, line: &Line, duration: Picos) -> f64 {
     let packet_bits = payload(flow, line) * 8.0;
-    let of_rate = |rate: u64| rate as f64 / packet_bits;
+    let of_rate = flow.job.rate().map_or(f64::INFINITY, |rate| rate.0 as f64 / packet_bits);
     match &flow.job {
-        Task::Raw { rate, .. } | Task::Operations { rate, .. } => {
-            rate.map_or(f64::INFINITY, |rate| of_rate(rate.0))
-        }
-        Task::Rtp { rate, .. } | Task::Vod { rate, .. } => of_rate(rate.0),
         Task::Bulk { bytes } => bytes.0 as f64 * 8.0 / packet_bits / duration.as_secs_f64(),
         // The last packet of a frame is not full.
-        Task::Mpeg { film, .. } => of_rate(film.bit_rate().0) + film.rate.per_second(),
+        Task::Mpeg { film, .. } => of_rate + film.rate.per_second(),
+        _ => of_rate,
     }
 }
 

@@ -5,8 +5,7 @@
 //! memory ──read──► card                at least latency / reads under way, for each request
 //! ```
 
-use std::collections::VecDeque;
-
+use super::backlog::Backlog;
 use super::packet::Packet;
 use super::setup::{self, Flow};
 
@@ -27,9 +26,8 @@ pub(super) enum Way {
 pub(super) struct Bus {
     /// When the last transfer of each way ends [ps].
     free_at: [u64; 2],
-    /// What waits in the card to be written: when each packet is across [ps], and its payload [B].
-    unwritten: VecDeque<(u64, u64)>,
-    unwritten_bytes: u64,
+    /// Payload that waits in the card to be written, until it is across.
+    unwritten: Backlog,
 }
 
 impl Bus {
@@ -48,18 +46,14 @@ impl Bus {
             if bus.shared { self.free_at[0].max(self.free_at[1]) } else { self.free_at[own] };
         self.free_at[own] = free_at.max(now) + time;
         if way == Way::Write {
-            self.unwritten.push_back((self.free_at[own], packet.bytes));
-            self.unwritten_bytes += packet.bytes;
+            self.unwritten.push(self.free_at[own], packet.bytes);
         }
         self.free_at[own]
     }
 
     /// Payload that waits in the card [B].
     pub(super) fn waiting(&mut self, now: u64) -> u64 {
-        while let Some((_, bytes)) = self.unwritten.pop_front_if(|(end, _)| *end <= now) {
-            self.unwritten_bytes -= bytes;
-        }
-        self.unwritten_bytes
+        self.unwritten.bytes(now)
     }
 
     /// Whether anything is on its way.

@@ -3,6 +3,7 @@
 use bitpath_measure::{ByteCount, Picos};
 
 use super::description::{Direction, Flow, Machine, Task};
+use crate::job::{MAX_DATAGRAM, MIN_FILM_MESSAGE};
 use crate::profile::Transport;
 
 /// Values of a machine that do not go together.
@@ -170,6 +171,14 @@ fn check(machine: &Machine, flow: &Flow) -> Result<(), MachineError> {
     if flow.core >= cores {
         return Err(MachineError::Core { flow: name, core: flow.core, cores });
     }
+    check_job(flow)?;
+    check_sizes(machine, flow)?;
+    check_operations(flow)
+}
+
+/// Whether the job goes the way that its flow goes.
+fn check_job(flow: &Flow) -> Result<(), MachineError> {
+    let name = flow.name.clone();
     let media = match flow.job {
         Task::Mpeg { .. } => Some("a film"),
         Task::Rtp { .. } => Some("RTP"),
@@ -182,38 +191,37 @@ fn check(machine: &Machine, flow: &Flow) -> Result<(), MachineError> {
     if matches!(flow.job, Task::Vod { .. }) && flow.direction == Direction::Receive {
         return Err(MachineError::Server { flow: name });
     }
-    if let Some(buffer) = flow.user_buffer.filter(|buffer| *buffer < flow.message) {
-        return Err(MachineError::UserBuffer { flow: name, message: flow.message, buffer });
+    Ok(())
+}
+
+/// Whether messages and packets fit what they pass.
+fn check_sizes(machine: &Machine, flow: &Flow) -> Result<(), MachineError> {
+    let (name, message, segment) = (flow.name.clone(), flow.message, machine.line.segment);
+    if let Some(buffer) = flow.user_buffer.filter(|buffer| *buffer < message) {
+        return Err(MachineError::UserBuffer { flow: name, message, buffer });
     }
-    if flow.transport == Transport::Udp {
-        let most = crate::job::MAX_DATAGRAM;
-        if flow.message > most {
-            return Err(MachineError::Datagram { flow: name, message: flow.message, most });
-        }
-        let frames = flow.message.0.div_ceil(machine.line.segment.0);
-        if frames > machine.nic.ring as u64 {
-            return Err(MachineError::Ring { flow: name, frames, ring: machine.nic.ring });
-        }
+    let (most, least) = (MAX_DATAGRAM, MIN_FILM_MESSAGE);
+    let datagrams = flow.transport == Transport::Udp;
+    if datagrams && message > most {
+        return Err(MachineError::Datagram { flow: name, message, most });
     }
-    let least = crate::job::MIN_FILM_MESSAGE;
-    if matches!(flow.job, Task::Mpeg { .. }) && flow.message < least {
-        return Err(MachineError::Header { flow: name, message: flow.message, least });
+    let packet = if datagrams { message } else { segment };
+    let frames = packet.0.div_ceil(segment.0);
+    if frames > machine.nic.ring as u64 {
+        return Err(MachineError::Ring { flow: name, frames, ring: machine.nic.ring });
     }
-    let charge = ByteCount(machine.line.segment.0 + machine.stack.overhead.0);
-    let receives = flow.direction == Direction::Receive && flow.transport == Transport::Tcp;
-    if receives && flow.receive_buffer < charge {
-        return Err(MachineError::Window { flow: name, buffer: flow.receive_buffer, charge });
+    if matches!(flow.job, Task::Mpeg { .. }) && message < least {
+        return Err(MachineError::Header { flow: name, message, least });
     }
-    let packet = match flow.transport {
-        Transport::Udp => flow.message.0,
-        Transport::Tcp => machine.line.segment.0,
-    };
-    let frames = packet.div_ceil(machine.line.segment.0);
-    let packet = ByteCount(packet + frames * machine.line.headers.0);
+    let (buffer, charge) = (flow.receive_buffer, ByteCount(segment.0 + machine.stack.overhead.0));
+    if !datagrams && flow.direction == Direction::Receive && buffer < charge {
+        return Err(MachineError::Window { flow: name, buffer, charge });
+    }
+    let packet = ByteCount(packet.0 + frames * machine.line.headers.0);
     if packet > machine.line.queue {
         return Err(MachineError::Queue { flow: name, packet, queue: machine.line.queue });
     }
-    check_operations(flow)
+    Ok(())
 }
 
 fn check_operations(flow: &Flow) -> Result<(), MachineError> {
@@ -228,7 +236,7 @@ fn check_operations(flow: &Flow) -> Result<(), MachineError> {
         Write(bytes) => Some(*bytes),
         _ => None,
     });
-    let most = crate::job::MAX_DATAGRAM;
+    let most = MAX_DATAGRAM;
     match (flow.direction, reads, writes.max()) {
         (Direction::Receive, false, _) => Err(MachineError::Idle { flow: name, verb: "read" }),
         (Direction::Send, _, None) => Err(MachineError::Idle { flow: name, verb: "write" }),

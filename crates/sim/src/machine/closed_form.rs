@@ -11,13 +11,14 @@
 
 use std::collections::BTreeMap;
 
+use bitpath_measure::Picos;
+
 use super::assemble::Assembled;
 use super::bus::Way;
 use super::check::MachineError;
-use super::description::{CopyPath, Direction, Machine, Task};
+use super::description::{CopyPath, Direction, Machine};
 use super::roles::own_work;
 use super::setup::{Flow, Setup};
-use bitpath_measure::Picos;
 
 /// An upper bound of throughput and what imposes it.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,10 +55,9 @@ struct Resources {
 /// When values do not go together.
 pub fn bound(machine: &Machine) -> Result<Bound, MachineError> {
     let Assembled { setup, .. } = Assembled::of(machine, Picos::SECOND, 0)?;
-    let described = machine.flows.iter().flat_map(|flow| std::iter::repeat_n(flow, flow.count));
     let mut resources = Resources::default();
-    for (index, (flow, of)) in described.zip(&setup.flows).enumerate() {
-        let asked = asked(&flow.job).map_or(f64::INFINITY, |bits| bits / 8e12);
+    for (index, (flow, of)) in machine.each_flow().zip(&setup.flows).enumerate() {
+        let asked = flow.job.rate().map_or(f64::INFINITY, |rate| rate.0 as f64 / 8e12);
         let message = flow.message.0;
         let own = own_work(machine, flow).0 as f64;
         let costs = Costs { setup: &setup, of, message, own };
@@ -111,16 +111,6 @@ fn fit(capacity: f64, mut uses: Vec<Use>) -> f64 {
     bytes
 }
 
-/// Payload a second that a job asks for [b/s]; none for as much as possible.
-fn asked(job: &Task) -> Option<f64> {
-    match job {
-        Task::Raw { rate, .. } | Task::Operations { rate, .. } => rate.map(|rate| rate.0 as f64),
-        Task::Rtp { rate, .. } | Task::Vod { rate, .. } => Some(rate.0 as f64),
-        Task::Mpeg { film, .. } => Some(film.bit_rate().0 as f64),
-        Task::Bulk { .. } => None,
-    }
-}
-
 /// A window of a round trip each round trip [B/ps].
 fn window(setup: &Setup, of: &Flow) -> f64 {
     if !of.reliable || of.direction == Direction::Send {
@@ -143,7 +133,7 @@ struct Costs<'a> {
 impl Costs<'_> {
     /// Resource, capacity, time of a message.
     fn all(&self, index: usize) -> Vec<(String, f64, f64)> {
-        let Setup { cores, nic, bus, .. } = self.setup;
+        let Setup { cores, bus, .. } = self.setup;
         let (way, side) = match self.of.direction {
             Direction::Receive => (Way::Write, "in"),
             Direction::Send => (Way::Read, "out"),
@@ -151,7 +141,7 @@ impl Costs<'_> {
         let process = self.call() + self.own;
         let softirq = self.softirq();
         let all = process + softirq + self.down();
-        let polling = index % nic.queues % cores.count;
+        let polling = self.setup.core_of(self.setup.queue_of(index));
         let wire = if bus.shared { "bus".to_owned() } else { format!("bus.{side}") };
         let mut times = vec![
             (format!("line.{side}"), 1.0, self.line()),
@@ -260,7 +250,7 @@ impl Costs<'_> {
 mod tests {
     use bitpath_measure::{BitRate, ByteRate};
 
-    use super::super::description::CoreCopy;
+    use super::super::description::{CoreCopy, Task};
     use super::*;
     use crate::scenario::{Scenario, Subject};
 

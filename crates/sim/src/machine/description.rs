@@ -55,9 +55,12 @@ impl Machine {
     /// The name of the so-many-th flow.
     #[must_use]
     pub fn flow_name(&self, index: usize) -> &str {
-        let mut names =
-            self.flows.iter().flat_map(|flow| std::iter::repeat_n(flow.name.as_str(), flow.count));
-        names.nth(index).unwrap_or_default()
+        self.each_flow().nth(index).map_or("", |flow| flow.name.as_str())
+    }
+
+    /// The flows one by one, those of a count each.
+    pub(super) fn each_flow(&self) -> impl Iterator<Item = &Flow> {
+        self.flows.iter().flat_map(|flow| std::iter::repeat_n(flow, flow.count))
     }
 
     /// Whether another seed can give another result.

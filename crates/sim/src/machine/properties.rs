@@ -177,14 +177,9 @@ fn any_machine() -> impl Strategy<Value = Machine> {
     )
 }
 
-/// The flows of the description, one by one.
-fn each(machine: &Machine) -> impl Iterator<Item = &Flow> {
-    machine.flows.iter().flat_map(|flow| std::iter::repeat_n(flow, flow.count))
-}
-
 /// Datagrams are read, lost, or still in the socket of a process that has stopped.
 fn conserved(machine: &Machine, outcome: &Outcome) -> Result<(), TestCaseError> {
-    for (flow, found) in each(machine).zip(&outcome.flows) {
+    for (flow, found) in machine.each_flow().zip(&outcome.flows) {
         let lost: u64 = found.drops.iter().sum();
         match flow.transport {
             Transport::Udp => {
@@ -219,7 +214,7 @@ proptest! {
         let bound = closed_form::bound(&machine).unwrap();
         let bits: u64 = outcome.flows.iter().map(|flow| 8 * flow.delivered_bytes).sum();
         // What is due or in a window at once does not wait for a rate.
-        let at_once: u64 = each(&machine).map(|flow| 8 * (flow.receive_buffer.0 + 9000)).sum();
+        let at_once: u64 = machine.each_flow().map(|flow| 8 * (flow.receive_buffer.0 + 9000)).sum();
         let most = bound.bits_per_second * outcome.elapsed.as_secs_f64() * 1.01;
         prop_assert!(bits as f64 <= most + at_once as f64, "{} bits, {:?}", bits, bound);
         prop_assert_eq!(&run(&machine, Picos::from_nanos(100_000), seed).unwrap(), &outcome);

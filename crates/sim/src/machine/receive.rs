@@ -27,7 +27,7 @@ impl Machine<'_> {
         if of.copies == CopyPath::Rdma {
             return self.begin_placing(packet, now);
         }
-        let queue = packet.flow % self.queues.len();
+        let queue = self.setup.queue_of(packet.flow);
         if !self.queues[queue].has_room(&packet, nic) {
             let cause =
                 if self.queues[queue].waits_for_core(now) { Cause::Cpu } else { Cause::NicBuffer };
@@ -50,7 +50,7 @@ impl Machine<'_> {
     pub(super) fn interrupt_event(&mut self, queue: usize, now: u64) {
         self.journal.interrupts += 1;
         self.queues[queue].begin_poll();
-        let core = queue % self.cores.len();
+        let core = self.setup.core_of(queue);
         let this = &mut self.cores[core];
         this.carry += self.setup.cores.interrupt;
         if this.polls.is_empty() {
@@ -171,7 +171,8 @@ impl Machine<'_> {
         self.calendar.set(self.numbers.placing(), next);
         let flow = packet.flow;
         match packet.kind {
-            Kind::Acknowledgement { .. } => self.acknowledged(flow, None, packet.kind, now),
+            // The card has taken it on its arrival.
+            Kind::Acknowledgement { .. } => {}
             Kind::Datagram(message) => {
                 self.flows[flow].socket.offer(message, 0);
                 self.wake_reader(flow, None, now);

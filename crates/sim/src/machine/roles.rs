@@ -16,10 +16,7 @@ pub(super) fn peer_job(machine: &Machine, flow: &Flow) -> Job {
             software_decode: false,
             playout_delay: *playout_delay,
         },
-        Task::Rtp { rate, .. } => raw(Some(*rate)),
-        Task::Vod { rate, .. } => raw(Some(*rate)),
-        Task::Raw { rate, .. } | Task::Operations { rate, .. } => raw(*rate),
-        Task::Bulk { .. } => raw(None),
+        other => Work::Raw { rate: other.rate(), process: NanosPerByte(0.0) },
     };
     Job {
         name: flow.name.clone(),
@@ -30,10 +27,6 @@ pub(super) fn peer_job(machine: &Machine, flow: &Flow) -> Job {
         duration: machine.duration,
         work,
     }
-}
-
-fn raw(rate: Option<BitRate>) -> Work {
-    Work::Raw { rate, process: NanosPerByte(0.0) }
 }
 
 /// What the machine's process of the `index`-th flow of these does.

@@ -62,7 +62,7 @@ pub(super) struct Bus {
 /// One way of the network between machine and peer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Way {
-    /// Time of a byte on the line, in 1/65536 ps; 0 for a line that never limits.
+    /// Time of a byte on the line, in 1/65536 ps.
     pub(super) byte_65536: u64,
     /// Bytes that wait for the line before more are dropped.
     pub(super) queue: u64,
@@ -86,12 +86,6 @@ pub(super) struct Bursts {
 }
 
 impl Way {
-    /// Whether chance decides over any packet.
-    pub(super) fn impaired(&self) -> bool {
-        let chances = self.loss | self.duplicated | self.overtaken | self.jitter;
-        chances > 0 || self.bursts.is_some()
-    }
-
     /// Time of so many bytes on the line [ps].
     pub(super) fn time_of(&self, bytes: u64) -> u64 {
         // At a kilobit a second a large datagram takes more than 2^64 / 65536 ps.
@@ -176,4 +170,16 @@ pub(super) struct Setup {
     pub(super) outward: Way,
     pub(super) memory: Memory,
     pub(super) flows: Vec<Flow>,
+}
+
+impl Setup {
+    /// The queue that a flow is spread to (RSS).
+    pub(super) fn queue_of(&self, flow: usize) -> usize {
+        flow % self.nic.queues
+    }
+
+    /// The core that polls a queue.
+    pub(super) fn core_of(&self, queue: usize) -> usize {
+        queue % self.cores.count
+    }
 }

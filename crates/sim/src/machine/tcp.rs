@@ -10,6 +10,10 @@
 //! acknowledgements are RFC 1122 section 4.2.3.2. Windows are segments of full size: what the
 //! model asks of TCP are its stalls and its retransmissions, not its bytes.
 
+mod receiver;
+
+pub(super) use receiver::Receiver;
+
 use super::ranges::{Range, Ranges};
 
 /// First window of a connection [segments] (RFC 6928).
@@ -266,90 +270,6 @@ impl Sender {
     }
 }
 
-/// What the receiver answers to a segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Taken {
-    /// Segments that are now in order and go to the socket.
-    pub(super) delivered: u64,
-    /// Whether an acknowledgement goes out at once.
-    pub(super) acknowledge: bool,
-}
-
-/// The receiving end.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Receiver {
-    /// Next segment in order.
-    pub(super) expected: u64,
-    /// Segments beyond a hole, and the range of the last that came.
-    beyond: Ranges,
-    latest: Range,
-    /// In order since the last acknowledgement.
-    unanswered: u64,
-    /// Segments that came twice.
-    pub(super) duplicates: u64,
-}
-
-/// Segments in order that one acknowledgement may answer.
-const DELAYED: u64 = 2;
-
-impl Receiver {
-    /// A segment arrived.
-    pub(super) fn take(&mut self, segment: u64) -> Taken {
-        let known = self.beyond.containing(segment);
-        if segment < self.expected || known.is_some() {
-            self.duplicates += 1;
-            self.latest = known.unwrap_or(self.latest);
-            return self.answer(0, true);
-        }
-        if segment > self.expected {
-            self.latest = self.beyond.add((segment, segment + 1));
-            return self.answer(0, true);
-        }
-        let before = self.expected;
-        self.expected += 1;
-        let first = self.beyond.first();
-        let hole = first.is_some();
-        if let Some((_, end)) = first.filter(|(begin, _)| *begin == self.expected) {
-            self.expected = end;
-            self.beyond.remove_below(end);
-        }
-        let delivered = self.expected - before;
-        self.unanswered += delivered;
-        self.answer(delivered, hole || self.unanswered >= DELAYED)
-    }
-
-    fn answer(&mut self, delivered: u64, acknowledge: bool) -> Taken {
-        if acknowledge {
-            self.unanswered = 0;
-        }
-        Taken { delivered, acknowledge }
-    }
-
-    /// Segments that wait beyond a hole.
-    pub(super) fn waiting(&self) -> u64 {
-        self.beyond.len()
-    }
-
-    /// What an acknowledgement says of them: the range that came last, or the first one left.
-    pub(super) fn beyond(&self) -> Range {
-        match self.beyond.first() {
-            None => (0, 0),
-            Some(_) if self.latest.0 > self.expected => self.latest,
-            Some(first) => first,
-        }
-    }
-
-    /// Whether something in order was not acknowledged yet.
-    pub(super) fn owes(&self) -> bool {
-        self.unanswered > 0
-    }
-
-    /// An acknowledgement goes out for another reason, such as a window that opens.
-    pub(super) fn answered(&mut self) {
-        self.unanswered = 0;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -429,17 +349,5 @@ mod tests {
         assert_eq!(sent(&mut sender, 0), [0, 1, 2, 3]);
         sender.acknowledged(2, 6, (0, 0), MS);
         assert_eq!(sent(&mut sender, MS), [4, 5]);
-    }
-
-    #[test]
-    fn segments_beyond_a_hole_wait_and_are_delivered_with_it() {
-        let mut receiver = Receiver::default();
-        assert_eq!(receiver.take(0), Taken { delivered: 1, acknowledge: false });
-        assert_eq!(receiver.take(2), Taken { delivered: 0, acknowledge: true });
-        assert_eq!(receiver.take(2), Taken { delivered: 0, acknowledge: true });
-        assert_eq!((receiver.waiting(), receiver.duplicates), (1, 1));
-        assert_eq!(receiver.beyond(), (2, 3));
-        assert_eq!(receiver.take(1), Taken { delivered: 2, acknowledge: true });
-        assert_eq!((receiver.expected, receiver.beyond()), (3, (0, 0)));
     }
 }

@@ -32,7 +32,7 @@ impl Machine<'_> {
         if self.setup.flows[flow].copies == CopyPath::Rdma {
             return;
         }
-        let queue = flow % self.queues.len();
+        let queue = self.setup.queue_of(flow);
         self.queues[queue].sent(buffers, self.outward.free_at(), &self.setup.nic);
         self.plan_interrupt(queue, now);
     }

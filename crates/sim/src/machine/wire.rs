@@ -9,6 +9,7 @@
 
 use std::collections::VecDeque;
 
+use super::backlog::Backlog;
 use super::calendar::NEVER;
 use super::impairment::Impairments;
 use super::packet::Packet;
@@ -22,9 +23,8 @@ pub(super) struct Wire {
     free_at: u64,
     /// Latest arrival of those that keep their order.
     latest: u64,
-    /// Departures and sizes of what is still queued or on the line.
-    queued: VecDeque<(u64, u64)>,
-    queued_bytes: u64,
+    /// What is still queued or on the line, until its departure.
+    queued: Backlog,
     under_way: VecDeque<(u64, Packet)>,
 }
 
@@ -35,8 +35,7 @@ impl Wire {
             impairments,
             free_at: 0,
             latest: 0,
-            queued: VecDeque::new(),
-            queued_bytes: 0,
+            queued: Backlog::default(),
             under_way: VecDeque::new(),
         }
     }
@@ -44,21 +43,11 @@ impl Wire {
     /// Puts frames on the way once they are `ready` in the card. How many arrive: none where the
     /// queue has no room or chance loses them, two where chance doubles them.
     pub(super) fn enter(&mut self, packet: Packet, line_bytes: u64, ready: u64, now: u64) -> u32 {
-        if self.way.byte_65536 > 0 {
-            self.leave_until(now);
-            if self.queued_bytes + line_bytes > self.way.queue {
-                return 0;
-            }
-            self.free_at = self.free_at.max(ready) + self.way.time_of(line_bytes);
-            self.queued.push_back((self.free_at, line_bytes));
-            self.queued_bytes += line_bytes;
-        } else {
-            self.free_at = self.free_at.max(ready);
+        if !self.has_room(line_bytes, now) {
+            return 0;
         }
-        if !self.way.impaired() {
-            self.insert_in_order(self.free_at + self.way.delay, packet);
-            return 1;
-        }
+        self.free_at = self.free_at.max(ready) + self.way.time_of(line_bytes);
+        self.queued.push(self.free_at, line_bytes);
         let fate = self.impairments.fate(&self.way);
         let time = self.free_at + self.way.delay + fate.jitter;
         let copies = if fate.lost { 0 } else { 1 + u32::from(fate.twice) };
@@ -93,8 +82,7 @@ impl Wire {
 
     /// Whether so many bytes would be taken.
     pub(super) fn has_room(&mut self, line_bytes: u64, now: u64) -> bool {
-        self.leave_until(now);
-        self.queued_bytes + line_bytes <= self.way.queue
+        self.queued.bytes(now) + line_bytes <= self.way.queue
     }
 
     /// When everything that entered has left the line.
@@ -104,15 +92,7 @@ impl Wire {
 
     /// Bytes that wait for the line or are on it.
     pub(super) fn queued_bytes(&mut self, now: u64) -> u64 {
-        self.leave_until(now);
-        self.queued_bytes
-    }
-
-    fn leave_until(&mut self, now: u64) {
-        while let Some((_, bytes)) = self.queued.front().filter(|(departs, _)| *departs <= now) {
-            self.queued_bytes -= bytes;
-            self.queued.pop_front();
-        }
+        self.queued.bytes(now)
     }
 
     /// When the next packet arrives at the far end.

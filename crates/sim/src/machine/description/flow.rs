@@ -204,3 +204,16 @@ pub enum Task {
         list: Vec<Operation>,
     },
 }
+
+impl Task {
+    /// Payload a second that it asks for [b/s]; none for as much as possible.
+    #[must_use]
+    pub fn rate(&self) -> Option<BitRate> {
+        match self {
+            Self::Raw { rate, .. } | Self::Operations { rate, .. } => *rate,
+            Self::Rtp { rate, .. } | Self::Vod { rate, .. } => Some(*rate),
+            Self::Mpeg { film, .. } => Some(film.bit_rate()),
+            Self::Bulk { .. } => None,
+        }
+    }
+}
