@@ -2,12 +2,15 @@
 //! Network Stack Overheads*, SIGCOMM 2021, section 3.1.
 //!
 //! ```text
-//! no-opts, tso-gro, tso-gro-jumbo ──► cycles a byte, packet, buffer, by category ─┐
-//! the other side: all over tso-gro-jumbo ──► what locality leaves [ratio] ────────┴─► throughput a core, shares
+//! no-opts, tso-gro, tso-gro-jumbo ──► cycles a byte, packet, buffer, by category ──► throughput a core, shares
+//!
+//! tso-gro-jumbo ──────────────────────────┬──► throughput a core, shares of all
+//! the other side: all over tso-gro-jumbo ─┘ what locality leaves [ratio]
 //! ```
 //!
-//! The fourth configuration, `all`, adds aRFS: the softirq runs where the application does, so
-//! that data and buffers are found in its cache. No row of the predicted side tells what that saves.
+//! The fourth configuration, `all`, is the third with aRFS: the softirq runs where the application
+//! does, so that data and buffers are found in its cache. It is predicted from the side as it is
+//! without aRFS; no row of that side tells what aRFS saves.
 
 use bitpath_measure::statistics::nonnegative_least_squares;
 use bitpath_measure::{ByteCount, Unit};
@@ -98,10 +101,11 @@ pub(super) fn set() -> Result<Set, PublishedError> {
         constants += costs.iter().map(constants_of).sum::<usize>();
         let left = locality(&table, other)?;
         for (name, segments) in configurations() {
-            let mut predicted = costs.map(|cost| cost.cycles_per_byte(&segments));
-            if name == LOCAL {
-                predicted = localised(predicted, left);
-            }
+            let predicted = if name == LOCAL {
+                localised(read(&table, side, NOT_LOCAL)?, left)
+            } else {
+                costs.map(|cost| cost.cycles_per_byte(&segments))
+            };
             points.extend(points_of(&table, side, name, &predicted)?);
         }
     }
@@ -121,12 +125,10 @@ fn fitted(constants: usize) -> Vec<String> {
              rows no-opts, tso-gro and tso-gro-jumbo alone ({constants} constants, 54 figures): these rows show that \
              so few terms are enough"
         ),
-        "row all (aRFS): predicted from the side's other rows and three ratios of data, buffers and the rest, \
+        "row all (aRFS): the side's row tso-gro-jumbo as published, by three ratios of data, buffers and the rest, \
          taken from the other side's rows all and tso-gro-jumbo (3 constants, 9 figures a side); that there are \
-         three such kinds was seen in these rows"
-            .into(),
-        "the receiver's tcp_ip in row all is out of its tolerance: its cycles shrink to 37 % with aRFS, the sender's \
-         to 65 %"
+         three such kinds was seen in these rows. From the fitted costs instead of the row, the receiver's tcp_ip \
+         of row all is 5.07 points out"
             .into(),
         "packets of 1448 and 8948 B; buffers of as many whole packets as fit 64 KiB".into(),
     ]
@@ -283,13 +285,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn eight_rows_have_their_throughputs_and_all_shares_but_one() {
+    fn eight_rows_have_their_throughputs_and_shares() {
         let set = run("host-stack-2021").unwrap();
         assert_eq!(set.points.len(), 8 * 9);
         let failed: Vec<&Point> = set.points.iter().filter(|point| !point.passes()).collect();
-        let names: Vec<&str> = failed.iter().map(|point| point.name.as_str()).collect();
-        assert_eq!(names, ["receiver all tcp_ip"]);
-        assert!(failed[0].error() < 0.052, "{}", failed[0].error());
+        assert!(failed.is_empty(), "{failed:?}");
     }
 
     #[test]
