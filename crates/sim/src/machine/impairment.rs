@@ -45,7 +45,12 @@ impl Impairments {
     }
 
     /// What becomes of the next packet.
+    #[inline]
     pub(super) fn fate(&mut self, way: &Way) -> Fate {
+        if way.is_perfect() { Fate::default() } else { self.draw(way) }
+    }
+
+    fn draw(&mut self, way: &Way) -> Fate {
         let happens = |chance: &mut ChaCha8Rng, of: u64| of > 0 && chance.next_u64() < of;
         Fate {
             lost: happens(&mut self.loss, way.loss) | self.lost_in_burst(way),

@@ -27,6 +27,9 @@ impl Ranges {
 
     /// The range that a segment is in.
     pub(super) fn containing(&self, segment: u64) -> Option<Range> {
+        if self.count == 0 {
+            return None;
+        }
         let (begin, end) = self.ends.range(..=segment).next_back()?;
         (*end > segment).then_some((*begin, *end))
     }

@@ -36,7 +36,9 @@ impl Machine<'_> {
         let ready = self.bus.transfer(&self.setup.bus, of, &packet, Way::Write, now);
         self.queues[queue].take(packet, ready);
         self.journal.ring.set(now, self.journal.ring.level() + u64::from(packet.frames));
-        self.plan_interrupt(queue, now);
+        if !self.queues[queue].polled {
+            self.plan_interrupt(queue, now);
+        }
     }
 
     pub(super) fn plan_interrupt(&mut self, queue: usize, now: u64) {

@@ -86,6 +86,11 @@ pub(super) struct Bursts {
 }
 
 impl Way {
+    /// Whether every packet arrives once, after the same delay.
+    pub(super) fn is_perfect(&self) -> bool {
+        self.loss | self.duplicated | self.overtaken | self.jitter == 0 && self.bursts.is_none()
+    }
+
     /// Time of so many bytes on the line [ps].
     pub(super) fn time_of(&self, bytes: u64) -> u64 {
         // At a kilobit a second a large datagram takes more than 2^64 / 65536 ps.

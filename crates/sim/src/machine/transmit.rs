@@ -39,14 +39,15 @@ impl Machine<'_> {
 
     /// Puts a packet on one of the two ways.
     fn enter(&mut self, packet: Packet, inward: bool, now: u64) {
-        let flow = packet.flow;
-        let line = packet.bytes + self.setup.flows[flow].headers * u64::from(packet.frames);
+        let of = &self.setup.flows[packet.flow];
+        let counts = &mut self.flows[packet.flow].counts;
+        let line = packet.bytes + of.headers * u64::from(packet.frames);
         let data = !matches!(packet.kind, Kind::Acknowledgement { .. });
-        self.flows[flow].counts.sent += u64::from(data);
+        counts.sent += u64::from(data);
         let ready = if inward {
             now
         } else {
-            self.bus.transfer(&self.setup.bus, &self.setup.flows[flow], &packet, Way::Read, now)
+            self.bus.transfer(&self.setup.bus, of, &packet, Way::Read, now)
         };
         let (wire, number) = if inward {
             (&mut self.inward, self.numbers.inward())
@@ -55,7 +56,7 @@ impl Machine<'_> {
         };
         let copies = wire.enter(packet, line, ready, now);
         self.calendar.set(number, wire.next_arrival());
-        self.flows[flow].counts.doubled += u64::from(copies.saturating_sub(1));
+        counts.doubled += u64::from(copies.saturating_sub(1));
         if copies == 0 {
             self.lose(packet, Cause::Link, now);
         }

@@ -69,10 +69,11 @@ impl Wire {
     }
 
     fn insert(&mut self, time: u64, packet: Packet) {
-        match self.under_way.iter().rev().take_while(|(other, _)| *other > time).count() {
-            0 => self.under_way.push_back((time, packet)),
-            later => self.under_way.insert(self.under_way.len() - later, (time, packet)),
+        if self.under_way.back().is_none_or(|(last, _)| *last <= time) {
+            return self.under_way.push_back((time, packet));
         }
+        let later = self.under_way.iter().rev().take_while(|(other, _)| *other > time).count();
+        self.under_way.insert(self.under_way.len() - later, (time, packet));
     }
 
     /// Another line from now on; what is under way keeps its time.
