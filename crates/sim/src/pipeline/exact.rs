@@ -186,8 +186,8 @@ impl Lane {
         let (mut accepted, mut last) = (0, times[slots - 1]);
         for &arrival in arrivals {
             if times[accepted] <= arrival {
-                let done = arrival.max(last) + services[accepted];
-                last = done.max(next_free(accepted));
+                let service = services[accepted];
+                last = departure(last, arrival, service, next_free(accepted));
                 times[accepted + slots] = last;
                 accepted += 1;
             }
@@ -204,11 +204,17 @@ impl Lane {
         let (before, after) = self.departures.split_at_mut(self.end);
         let mut last = before[self.end - 1];
         for (packet, (arrival, service)) in arrivals.iter().zip(services).enumerate() {
-            let done = last.max(*arrival) + service;
-            last = done.max(next_free(packet));
+            last = departure(last, *arrival, *service, next_free(packet));
             after[packet] = last;
         }
         self.end += arrivals.len();
         self.served += arrivals.len();
     }
+}
+
+/// D(k) of the formula above. Only its last sum and comparison wait for the packet before: the
+/// processor works on everything else ahead.
+#[inline]
+fn departure(before: u64, arrival: u64, service: u64, next_free: u64) -> u64 {
+    (arrival + service).max(next_free).max(before + service)
 }
