@@ -10,6 +10,8 @@ use crate::scenario::{Scenario, Subject};
 
 const STREAM: &str = include_str!("../../../../scenarios/ten-gigabit-tcp.toml");
 const TIMEOUTS: &str = include_str!("../../../../scenarios/timeouts.toml");
+const POISSON: &str = include_str!("../../../../scenarios/poisson-arrivals.toml");
+const BURSTY: &str = include_str!("../../../../scenarios/bursty-arrivals.toml");
 const FILM: &str = include_str!("../../../../scenarios/mpeg-sw.toml");
 
 /// A shipped machine with a change, run for 20 ms at least.
@@ -239,4 +241,18 @@ fn a_machine_under_way_keeps_its_cores_queues_and_flows() {
         let message = refused(change).unwrap_err();
         assert!(message.contains(what), "{message}");
     }
+}
+
+#[test]
+fn a_buffer_that_holds_random_arrivals_drops_those_in_pareto_bursts() {
+    let loss = |text, buffer_kib: u64| {
+        changed(text, |machine| {
+            machine.duration = Picos(5_000_000_000_000);
+            machine.flows[0].receive_buffer = ByteCount(buffer_kib << 10);
+        })
+        .loss()
+    };
+    assert_eq!(loss(POISSON, 208), 0.0);
+    assert!(loss(BURSTY, 208) > 0.2);
+    assert!(loss(BURSTY, 1024) > 0.05);
 }
