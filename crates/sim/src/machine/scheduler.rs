@@ -20,7 +20,10 @@ impl Machine<'_> {
                 self.journal.worked(now);
                 self.handled(core, packet, now);
             }
-            Running::Reaping => self.cores[core].busy.softirq += spent,
+            Running::Reaping => {
+                self.cores[core].busy.softirq += spent;
+                self.journal.worked(now);
+            }
             Running::Process(process) => self.burst_over(core, process, spent, now),
         }
         self.dispatch(core, now);
