@@ -25,6 +25,11 @@ impl Ranges {
         self.ends.first_key_value().map(|(begin, end)| (*begin, *end))
     }
 
+    /// The end of the highest range; 0 where there is none.
+    pub(super) fn end(&self) -> u64 {
+        self.ends.last_key_value().map_or(0, |(_, end)| *end)
+    }
+
     /// The range that a segment is in.
     pub(super) fn containing(&self, segment: u64) -> Option<Range> {
         if self.count == 0 {

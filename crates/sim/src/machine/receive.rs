@@ -8,6 +8,7 @@ use super::engine::Machine;
 use super::outcome::{Cause, Trouble};
 use super::packet::{Kind, Packet};
 use super::process::State;
+use super::tcp::DELAYED_ACKNOWLEDGEMENT;
 use crate::job::Message;
 
 impl Machine<'_> {
@@ -211,6 +212,3 @@ impl Machine<'_> {
         self.journal.note(packet.flow, Trouble::Drop(cause), buffers, now);
     }
 }
-
-/// Longest wait for a second segment before one is acknowledged alone [ps]: Linux's 40 ms.
-pub(super) const DELAYED_ACKNOWLEDGEMENT: u64 = 40_000_000_000;

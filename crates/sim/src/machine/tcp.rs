@@ -6,15 +6,18 @@
 //!    └──── acknowledgement ◄──────┘          next number expected, room [segments],
 //! ```                                        range that arrived last beyond a hole
 //!
-//! Congestion control is RFC 5681 with the recovery of RFC 6675, the timer is RFC 6298, delayed
-//! acknowledgements are RFC 1122 section 4.2.3.2. Windows are segments of full size: what the
-//! model asks of TCP are its stalls and its retransmissions, not its bytes.
+//! Congestion control is RFC 5681 with the recovery of RFC 6675; retransmissions that are lost are
+//! found as RFC 8985 finds them; the timer is RFC 6298, delayed acknowledgements are RFC 1122 section
+//! 4.2.3.2. Windows are segments of full size: what the model asks of TCP are its stalls and its
+//! retransmissions, not its bytes.
 
 mod receiver;
+mod recovery;
 
 pub(super) use receiver::Receiver;
 
 use super::ranges::{Range, Ranges};
+use recovery::Recovery;
 
 /// First window of a connection [segments] (RFC 6928).
 const INITIAL_WINDOW: u64 = 10;
@@ -28,6 +31,9 @@ const LONGEST_TIMEOUT: u64 = 60 * 1_000_000_000_000;
 /// Timeouts in a row after which a connection is given up: Linux's `tcp_retries2`.
 const MOST_TIMEOUTS: u32 = 15;
 
+/// Longest wait for a second segment before one is acknowledged alone [ps]: Linux's 40 ms.
+pub(super) const DELAYED_ACKNOWLEDGEMENT: u64 = 40_000_000_000;
+
 /// How the retransmission timer is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timer {
@@ -40,13 +46,15 @@ pub(super) enum Timer {
     },
 }
 
-/// What a sender may do next.
+/// The segment that asks for an answer where a tail may be lost (RFC 8985 section 7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
-    /// Send this segment; it was sent before where the flag is set.
-    Send(u64, bool),
-    /// Wait for acknowledgements.
-    Wait,
+enum TailProbe {
+    /// Not needed so far.
+    None,
+    /// To be sent, whatever the window.
+    Due,
+    /// This segment, under way.
+    Sent(u64),
 }
 
 /// The sending end.
@@ -64,13 +72,7 @@ pub(super) struct Sender {
     threshold: u64,
     /// What arrived beyond the first hole.
     arrived: Ranges,
-    /// Recovery ends once everything before this segment is acknowledged.
-    recover: Option<u64>,
-    /// Holes are lost up to here, and sent again from there.
-    lost_until: u64,
-    resend: u64,
-    /// The first hole of a recovery is sent again whatever is under way.
-    at_once: bool,
+    recovery: Option<Recovery>,
     /// Room that the peer announced, as the first segment that it has none for.
     pub(super) room_until: u64,
     smoothed: u64,
@@ -78,6 +80,7 @@ pub(super) struct Sender {
     backoff: u32,
     /// The segment whose round trip is measured, and when it was sent.
     probe: Option<(u64, u64)>,
+    tail_probe: TailProbe,
     in_a_row: u32,
     /// Timeouts that fired.
     pub(super) timeouts: u64,
@@ -98,15 +101,13 @@ impl Sender {
             window: INITIAL_WINDOW * ONE,
             threshold: u64::MAX,
             arrived: Ranges::default(),
-            recover: None,
-            lost_until: 0,
-            resend: 0,
-            at_once: false,
+            recovery: None,
             room_until: room,
             smoothed: 0,
             variation: 0,
             backoff: 0,
             probe: None,
+            tail_probe: TailProbe::None,
             in_a_row: 0,
             timeouts: 0,
             retransmitted: 0,
@@ -120,48 +121,44 @@ impl Sender {
 
     /// Segments that are still under way, as far as the sender knows (RFC 6675, pipe).
     fn under_way(&self) -> u64 {
-        let from = self.resend.max(self.unacknowledged);
-        let lost = if self.recover.is_some() && from < self.lost_until {
-            self.lost_until - from - self.arrived.within(from, self.lost_until)
-        } else {
-            0
-        };
-        self.in_flight() - self.arrived.len() - lost
+        let lost = |recovery: &Recovery| recovery.lost(self.unacknowledged, &self.arrived);
+        self.in_flight() - self.arrived.len() - self.recovery.as_ref().map_or(0, lost)
     }
 
-    /// The first hole that is lost and not sent again.
-    fn next_hole(&self) -> Option<u64> {
-        self.recover?;
-        let from = self.resend.max(self.unacknowledged);
-        let hole = self.arrived.containing(from).map_or(from, |(_, end)| end);
-        (hole < self.lost_until).then_some(hole)
-    }
-
-    /// The next segment to send, where window and room allow it. `available` is the number of
+    /// The next segment to send, where window and room allow one. `available` is the number of
     /// segments that the process has written so far.
-    pub(super) fn turn(&mut self, now: u64, available: u64) -> Turn {
+    pub(super) fn turn(&mut self, now: u64, available: u64) -> Option<u64> {
+        let fresh = self.next < self.room_until && self.next < available.max(self.highest);
+        if self.tail_probe == TailProbe::Due {
+            self.tail_probe = TailProbe::Sent(if fresh { self.next } else { self.next - 1 });
+            return Some(if fresh { self.send_next(now) } else { self.repeat(self.next - 1) });
+        }
         let open = self.under_way() < self.window / ONE;
-        if let Some(hole) = self.next_hole().filter(|_| open || self.at_once) {
-            self.at_once = false;
-            self.resend = hole + 1;
-            self.retransmitted += 1;
-            self.probe = None;
-            return Turn::Send(hole, true);
+        if let Some(recovery) = &mut self.recovery
+            && let Some(lost) = recovery.next(open, self.unacknowledged, &self.arrived)
+        {
+            recovery.sent(lost, self.highest);
+            return Some(self.repeat(lost));
         }
-        if !open || self.next >= self.room_until || self.next >= available.max(self.highest) {
-            return Turn::Wait;
-        }
+        (open && fresh).then(|| self.send_next(now))
+    }
+
+    fn send_next(&mut self, now: u64) -> u64 {
         let segment = self.next;
         self.next += 1;
-        let again = segment < self.highest;
-        if again {
-            self.retransmitted += 1;
-        } else {
-            self.highest = self.next;
-            // A segment that was sent twice says nothing of the round trip (Karn's rule).
-            self.probe = self.probe.or(Some((segment, now)));
+        if segment < self.highest {
+            return self.repeat(segment);
         }
-        Turn::Send(segment, again)
+        self.highest = self.next;
+        self.probe = self.probe.or(Some((segment, now)));
+        segment
+    }
+
+    /// A segment that was sent twice says nothing of the round trip (Karn's rule).
+    fn repeat(&mut self, segment: u64) -> u64 {
+        self.retransmitted += 1;
+        self.probe = None;
+        segment
     }
 
     /// An acknowledgement: all before `expected` arrived, `beyond` arrived behind a hole, and there is
@@ -183,35 +180,39 @@ impl Sender {
         let fresh = expected - self.unacknowledged;
         self.unacknowledged = expected;
         self.in_a_row = 0;
+        self.tail_probe = TailProbe::None;
         self.next = self.next.max(expected);
         self.backoff = 0;
         if let Some((_, sent)) = self.probe.filter(|(segment, _)| *segment < expected) {
             self.measure(now - sent);
             self.probe = None;
         }
-        match self.recover {
-            Some(end) if expected < end => {}
-            Some(_) => {
-                self.recover = None;
+        match &self.recovery {
+            Some(recovery) if recovery.is_over(expected) => {
+                self.recovery = None;
                 self.window = self.threshold.max(2 * ONE);
             }
+            Some(_) => {}
             None => self.grow(fresh),
         }
     }
 
     /// A hole with enough beyond it is a loss; the first one begins a recovery.
     fn find_losses(&mut self) {
-        let Some(begin) = self.arrived.begin_of_last(BEYOND) else { return };
-        if self.recover.is_some() {
-            self.lost_until = self.lost_until.max(begin);
-            return;
+        let lost_until = self.arrived.begin_of_last(BEYOND).or_else(|| self.begin_of_lost_tail());
+        if let Some(recovery) = &mut self.recovery {
+            recovery.learn(lost_until.unwrap_or(0), self.unacknowledged, &self.arrived);
+        } else if let Some(lost_until) = lost_until {
+            self.halve();
+            self.window = self.threshold;
+            self.recovery = Some(Recovery::new(self.unacknowledged, self.next, lost_until));
         }
-        self.halve();
-        self.window = self.threshold;
-        self.recover = Some(self.next);
-        self.resend = self.unacknowledged;
-        self.lost_until = begin;
-        self.at_once = true;
+    }
+
+    /// Everything before a probe that arrived is there or lost: it was sent long before.
+    fn begin_of_lost_tail(&self) -> Option<u64> {
+        let TailProbe::Sent(segment) = self.tail_probe else { return None };
+        self.arrived.containing(segment).map(|(begin, _)| begin)
     }
 
     fn grow(&mut self, fresh: u64) {
@@ -228,13 +229,34 @@ impl Sender {
         self.threshold = (self.in_flight() * ONE / 2).max(2 * ONE);
     }
 
+    /// Nothing was acknowledged for too long.
+    pub(super) fn expired(&mut self) {
+        if self.may_probe() {
+            self.tail_probe = TailProbe::Due;
+        } else {
+            self.timed_out();
+        }
+    }
+
+    /// Whether a probe comes before the timeout: once, where nothing is known to be lost and the
+    /// sender measures the way.
+    fn may_probe(&self) -> bool {
+        self.smoothed > 0
+            && self.in_flight() > 0
+            && self.in_a_row == 0
+            && self.tail_probe == TailProbe::None
+            && self.recovery.is_none()
+            && matches!(self.timer, Timer::Measured { .. })
+    }
+
     /// The retransmission timer fired: everything unacknowledged is sent again, slowly.
-    pub(super) fn timed_out(&mut self) {
+    fn timed_out(&mut self) {
         self.in_a_row += 1;
         self.timeouts += 1;
         self.halve();
         self.window = ONE;
-        self.recover = None;
+        self.recovery = None;
+        self.tail_probe = TailProbe::None;
         self.arrived = Ranges::default();
         self.backoff = (self.backoff + 1).min(16);
         self.probe = None;
@@ -247,8 +269,18 @@ impl Sender {
         self.in_a_row > MOST_TIMEOUTS
     }
 
-    /// How long to wait for the oldest segment's acknowledgement [ps].
-    pub(super) fn timeout(&self) -> u64 {
+    /// How long to wait for an acknowledgement before something is done about it [ps].
+    pub(super) fn patience(&self) -> u64 {
+        if !self.may_probe() {
+            return self.timeout();
+        }
+        // One segment alone may be answered late.
+        let late = if self.in_flight() == 1 { DELAYED_ACKNOWLEDGEMENT } else { 0 };
+        (2 * self.smoothed + late).min(self.timeout())
+    }
+
+    /// The retransmission timeout [ps].
+    fn timeout(&self) -> u64 {
         match self.timer {
             Timer::Fixed(time) => time,
             Timer::Measured { least } => {
@@ -278,7 +310,7 @@ mod tests {
 
     fn sent(sender: &mut Sender, now: u64) -> Vec<u64> {
         let mut segments = Vec::new();
-        while let Turn::Send(segment, _) = sender.turn(now, u64::MAX) {
+        while let Some(segment) = sender.turn(now, u64::MAX) {
             segments.push(segment);
         }
         segments
@@ -298,7 +330,7 @@ mod tests {
         sent(&mut sender, 0);
         for end in [2, 3] {
             sender.acknowledged(0, u64::MAX, (1, end), MS);
-            assert_eq!(sender.turn(MS, 10), Turn::Wait);
+            assert_eq!(sender.turn(MS, 10), None);
         }
         sender.acknowledged(0, u64::MAX, (1, 4), MS);
         assert_eq!(sent(&mut sender, MS), [0]);
@@ -324,10 +356,38 @@ mod tests {
     }
 
     #[test]
+    fn a_retransmission_is_lost_where_something_sent_later_arrives() {
+        let mut sender = Sender::new(Timer::Measured { least: 200 * MS }, u64::MAX);
+        sent(&mut sender, 0);
+        sender.acknowledged(0, u64::MAX, (1, 7), MS);
+        assert_eq!(sent(&mut sender, MS), [0, 10]);
+        sender.acknowledged(0, u64::MAX, (1, 10), 2 * MS);
+        assert_eq!(sent(&mut sender, 2 * MS), [11, 12, 13]);
+        // 10 went out after the second 0.
+        sender.acknowledged(0, u64::MAX, (1, 11), 3 * MS);
+        assert_eq!(sent(&mut sender, 3 * MS), [0, 14]);
+        sender.acknowledged(15, u64::MAX, (0, 0), 4 * MS);
+        assert_eq!((sender.retransmitted, sender.timeouts), (2, 0));
+    }
+
+    #[test]
+    fn of_retransmissions_the_later_ones_tell_of_the_earlier_ones() {
+        let mut sender = Sender::new(Timer::Measured { least: 200 * MS }, u64::MAX);
+        sent(&mut sender, 0);
+        // 0 to 5 are lost, 2 and 3 a second time, and 0 a third time: 5 went out after its second.
+        sender.acknowledged(0, u64::MAX, (6, 10), MS);
+        assert_eq!(sent(&mut sender, MS), [0, 1, 2, 3, 4]);
+        sender.acknowledged(0, u64::MAX, (1, 2), 2 * MS);
+        assert_eq!(sent(&mut sender, 2 * MS), [0, 5]);
+        sender.acknowledged(0, u64::MAX, (4, 10), 3 * MS);
+        assert_eq!(sent(&mut sender, 3 * MS), [2, 3, 0, 10, 11]);
+    }
+
+    #[test]
     fn a_timeout_goes_back_to_the_first_hole_with_a_window_of_one() {
         let mut sender = Sender::new(Timer::Fixed(MS), u64::MAX);
         sent(&mut sender, 0);
-        sender.timed_out();
+        sender.expired();
         assert_eq!(sent(&mut sender, MS), [0]);
         sender.acknowledged(1, u64::MAX, (0, 0), 2 * MS);
         assert_eq!(sent(&mut sender, 2 * MS), [1, 2]);
@@ -341,6 +401,22 @@ mod tests {
         assert_eq!(sender.timeout(), 300 * MS);
         sender.timed_out();
         assert_eq!(sender.timeout(), 600 * MS);
+    }
+
+    #[test]
+    fn a_tail_that_is_lost_is_found_by_a_probe_after_two_round_trips() {
+        let mut sender = Sender::new(Timer::Measured { least: 200 * MS }, u64::MAX);
+        sent(&mut sender, 0);
+        sender.acknowledged(2, u64::MAX, (0, 0), 10 * MS);
+        assert_eq!(sender.patience(), 20 * MS);
+        let all = sender.next;
+        sender.expired();
+        assert_eq!(sender.turn(30 * MS, all), Some(all - 1));
+        assert_eq!((sender.turn(30 * MS, all), sender.patience()), (None, 200 * MS));
+        sender.acknowledged(2, u64::MAX, (all - 1, all), 40 * MS);
+        let again: Vec<_> = std::iter::from_fn(|| sender.turn(40 * MS, all)).collect();
+        assert_eq!(again, [2, 3, 4, 5]);
+        assert_eq!(sender.timeouts, 0);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::engine::Machine;
 use super::outcome::{Cause, Trouble};
 use super::packet::{Kind, Packet};
 use super::process::State;
-use super::tcp::Turn;
+use super::tcp::DELAYED_ACKNOWLEDGEMENT;
 use crate::job::Message;
 
 impl Machine<'_> {
@@ -123,7 +123,7 @@ impl Machine<'_> {
         let available = self.flows[flow].available;
         let idle = self.flows[flow].sender.in_flight() == 0;
         let mut sent = 0;
-        while let Turn::Send(segment, _) = self.flows[flow].sender.turn(now, available) {
+        while let Some(segment) = self.flows[flow].sender.turn(now, available) {
             let kind = Kind::Segment(segment);
             self.enter(Packet { flow, frames: 1, bytes, kind }, inward, now);
             sent += 1;
@@ -173,20 +173,20 @@ impl Machine<'_> {
         if !waits {
             return;
         }
-        let timeout = state.sender.timeout();
-        let due = state.progress.max(now.saturating_sub(timeout)) + timeout;
+        let patience = state.sender.patience();
+        let due = state.progress.max(now.saturating_sub(patience)) + patience;
         self.no_later(id, due);
     }
 
     /// The timer of a sender fired, or would have had nothing moved since it was set.
     pub(super) fn retransmission_event(&mut self, flow: usize, now: u64) {
         let state = &mut self.flows[flow];
-        let due = state.progress + state.sender.timeout();
+        let due = state.progress + state.sender.patience();
         if now < due {
             return self.arm(flow, now);
         }
         if state.sender.in_flight() > 0 {
-            state.sender.timed_out();
+            state.sender.expired();
         } else if state.stalled_since.is_some() {
             // The probe of a closed window brings the peer's word of it (RFC 9293 section 3.8.6.1).
             let segment = self.setup.flows[flow].segment;
@@ -225,7 +225,7 @@ impl Machine<'_> {
         if taken.acknowledge {
             self.acknowledge(flow, now);
         } else {
-            let late = now + super::receive::DELAYED_ACKNOWLEDGEMENT;
+            let late = now + DELAYED_ACKNOWLEDGEMENT;
             self.no_later(self.numbers.delayed(flow), late);
         }
     }
