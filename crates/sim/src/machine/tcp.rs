@@ -34,6 +34,9 @@ const MOST_TIMEOUTS: u32 = 15;
 /// Longest wait for a second segment before one is acknowledged alone [ps]: Linux's 40 ms.
 pub(super) const DELAYED_ACKNOWLEDGEMENT: u64 = 40_000_000_000;
 
+/// Least wait for a probe beyond two round trips [ps]: two ticks of Linux's clock at 250 Hz.
+const TIMER_TICKS: u64 = 8_000_000_000;
+
 /// How the retransmission timer is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timer {
@@ -275,7 +278,7 @@ impl Sender {
             return self.timeout();
         }
         // One segment alone may be answered late.
-        let late = if self.in_flight() == 1 { DELAYED_ACKNOWLEDGEMENT } else { 0 };
+        let late = if self.in_flight() == 1 { DELAYED_ACKNOWLEDGEMENT } else { TIMER_TICKS };
         (2 * self.smoothed + late).min(self.timeout())
     }
 
@@ -408,7 +411,7 @@ mod tests {
         let mut sender = Sender::new(Timer::Measured { least: 200 * MS }, u64::MAX);
         sent(&mut sender, 0);
         sender.acknowledged(2, u64::MAX, (0, 0), 10 * MS);
-        assert_eq!(sender.patience(), 20 * MS);
+        assert_eq!(sender.patience(), 28 * MS);
         let all = sender.next;
         sender.expired();
         assert_eq!(sender.turn(30 * MS, all), Some(all - 1));
