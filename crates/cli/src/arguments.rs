@@ -33,7 +33,7 @@ pub(crate) enum Command {
     Sweep(Sweep),
     /// Hold the model against published tables; fails where a prediction is outside its tolerance
     Validate(Validate),
-    /// List and show the records of earlier runs
+    /// List and show the records of earlier studies and probes
     Runs(Runs),
     /// One end of a transfer, started by a study and told what to do over its standard input
     #[command(hide = true)]
@@ -83,7 +83,7 @@ pub(crate) struct Simulate {
     /// Scenario file (TOML)
     #[arg(value_name = "FILE")]
     pub(crate) scenario: PathBuf,
-    /// A value instead of the file's, such as job.receive_buffer="256 KiB"; repeatable
+    /// A value instead of the file's, such as receive_buffer="256 KiB"; repeatable
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<Setting>,
     /// closed-form, exact or events; without it the fastest that applies
@@ -132,7 +132,7 @@ pub(crate) struct Compare {
     /// Scenario file of B; without it, A's
     #[arg(value_name = "B", required_unless_present = "set")]
     pub(crate) b: Option<PathBuf>,
-    /// A value of B instead of its file's, such as link.rate="1 Gb/s"; repeatable
+    /// A value of B instead of its file's, such as machine.line.rate="1 Gb/s"; repeatable
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<Setting>,
     /// closed-form, exact or events; without it the fastest that applies

@@ -5,6 +5,7 @@ use bitpath_measure::{Run, Unit};
 
 use super::{Block, checks, comparison, sweep};
 use crate::format;
+use crate::plots::Reference;
 use crate::table::Table;
 
 /// The run in one sentence.
@@ -43,7 +44,10 @@ pub(crate) fn key_facts(run: &Run) -> Vec<(&'static str, String)> {
     if let Some(errors) = binding.or_else(|| checks::Errors::of(run.checks.iter())) {
         let verdicts = format!("{} of {}", checks::passed(run), run.checks.len());
         facts.push(("Predictions within tolerance", verdicts));
-        facts.push(("Median and worst error where something binds", errors.both()));
+        // On paper nothing binds, and errors of limits and shares are no errors of values.
+        if Reference::of(run) == Reference::Measured {
+            facts.push(("Median and worst error where something binds", errors.both()));
+        }
     }
     facts
 }
@@ -57,8 +61,8 @@ pub(super) fn job_blocks(run: &Run) -> Vec<Block> {
 }
 
 /// What the numbers of the tables are.
-const ELASTICITY: &str = "An elasticity is the relative change of throughput, or of loss, for a small \
-    relative relief of one parameter: 1 is in proportion, 0 is no effect. The largest names the bottleneck.";
+const ELASTICITY: &str = "An elasticity is the relative change of throughput, or of loss, for a relief of \
+    one parameter by 1.25 to 4 times: 1 is in proportion, 0 is no effect. The largest names the bottleneck.";
 
 fn blocks_of_job(job: &JobAnswer) -> Vec<Block> {
     let mut blocks = vec![
@@ -106,5 +110,31 @@ pub(super) fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Pass => "PASS",
         Verdict::Fail => "FAIL",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bitpath_measure::Estimate;
+    use bitpath_measure::run::Check;
+
+    use super::*;
+
+    #[test]
+    fn a_validation_has_no_error_where_something_binds() {
+        for (tool, names) in [("study", 2), ("validate", 1)] {
+            let mut run = Run::begin(tool, "a", "", 0);
+            run.checks.push(Check {
+                scenario: "vod-2009".into(),
+                quantity: "interrupts, 1000 viewers over the most".into(),
+                unit: Unit::Ratio,
+                predicted: Estimate::single(0.8),
+                measured: Estimate::single(0.0),
+                reference: 1.0,
+                tolerance: 0.9,
+                bound: true,
+            });
+            assert_eq!(key_facts(&run).len(), names, "{tool}");
+        }
     }
 }

@@ -38,6 +38,11 @@ impl Errors {
     }
 }
 
+/// Whether the error is a part of the value it is held against; that of a share or a limit is not.
+fn is_relative(check: &Check) -> bool {
+    check.reference.total_cmp(&check.measured.value).is_eq()
+}
+
 /// Number of checks within their tolerance.
 pub(super) fn passed(run: &Run) -> usize {
     run.checks.iter().filter(|check| check.verdict() == Verdict::Pass).count()
@@ -93,13 +98,14 @@ const BOUND: &str = "Where the host or the link binds";
 const PACED: &str = "Where only the sender's pace binds";
 
 fn summary(run: &Run) -> String {
-    let of_all = Errors::of(run.checks.iter());
+    let published = Reference::of(run) == Reference::Published;
+    let of_all = Errors::of(run.checks.iter().filter(|check| !published || is_relative(check)));
     let bound = Errors::of(run.checks.iter().filter(|check| check.bound));
     let verdicts = format!("{} of {} within tolerance", passed(run), run.checks.len());
     let all = of_all
         .map_or_else(|| "No error is a number".into(), |errors| sentence_case(&errors.sentence()));
-    if Reference::of(run) == Reference::Published {
-        return format!("{all}; {verdicts}.");
+    if published {
+        return format!("{all}, shares and limits aside; {verdicts}.");
     }
     let where_bound = bound.map_or_else(
         || {
@@ -178,6 +184,20 @@ mod tests {
             let Some(Block::Table(table)) = blocks(&run).pop() else { panic!("a table") };
             assert_eq!(table.columns[3].title, word);
         }
+    }
+
+    #[test]
+    fn shares_and_limits_do_not_enter_the_errors_of_a_validation() {
+        let mut run = Run::begin("validate", "a", "", 0);
+        // A value, a limit of 0.9, and a share of the whole.
+        run.checks = vec![check(110.0, 100.0, 100.0), check(0.8, 0.0, 1.0), check(0.5, 0.2, 1.0)];
+        let found = summary(&run);
+        assert!(
+            found.starts_with("Median error 10.0 %, worst error 10.0 % over 1 checks, shares"),
+            "{found}"
+        );
+        run.tool = "study".into();
+        assert!(summary(&run).contains("worst error 80.0 % over 3 checks"), "{}", summary(&run));
     }
 
     #[test]

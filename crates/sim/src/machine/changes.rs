@@ -135,6 +135,24 @@ fn a_processor_twice_as_fast_spends_half_the_time_on_all_but_copies() {
 }
 
 #[test]
+fn a_processor_twice_as_fast_does_a_list_of_operations_in_half_the_time() {
+    let user = |speed| {
+        let list = vec![
+            Operation::Process(Picos::from_nanos(100_000)),
+            Operation::Write(ByteCount(1448)),
+            Operation::Sleep(Picos::from_nanos(900_000)),
+        ];
+        let outcome = changed(STREAM, |machine| {
+            sends(machine, Transport::Udp, 1);
+            machine.cpu.speed = speed;
+            machine.flows[0].job = Task::Operations { rate: None, list };
+        });
+        outcome.cores.iter().map(|core| core.user).sum::<u64>()
+    };
+    assert!((1.8..2.2).contains(&(user(1.0) as f64 / user(2.0) as f64)));
+}
+
+#[test]
 fn a_network_that_doubles_delays_and_mixes_packets_costs_a_stream_time_but_no_byte() {
     let bytes = 200 * 1460;
     let outcome = changed(STREAM, |machine| {

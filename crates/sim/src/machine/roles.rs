@@ -4,7 +4,9 @@ use bitpath_measure::{BitRate, ByteCount, Picos};
 
 use super::assemble::at_speed;
 use super::description::{Direction, Flow, Machine, Task};
-use crate::job::{Decoder, Job, Listener, Operations, Program, Reader, Viewer, Work, Writer};
+use crate::job::{
+    Decoder, Job, Listener, Operation, Operations, Program, Reader, Viewer, Work, Writer,
+};
 use crate::profile::NanosPerByte;
 
 /// What the peer of a flow sends.
@@ -66,7 +68,13 @@ pub(super) fn program(
             let writer = Writer::new(flow.message, pace, None);
             Box::new(Writer { due, work, ..writer })
         }
-        Task::Operations { list, .. } => Box::new(Operations::new(list.clone())),
+        Task::Operations { list, .. } => {
+            let at_speed = |operation: &Operation| match *operation {
+                Operation::Process(time) => Operation::Process(at_speed(time, speed)),
+                other => other,
+            };
+            Box::new(Operations::new(list.iter().map(at_speed).collect()))
+        }
     }
 }
 

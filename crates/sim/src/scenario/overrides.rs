@@ -1,4 +1,4 @@
-//! Settings from outside a scenario file: `job.receive_buffer=256 KiB`.
+//! Settings from outside a scenario file: `receive_buffer=256 KiB`.
 //!
 //! ```text
 //! file (TOML) ──► table ──► each setting replaces one value ──► text (TOML) ──► Scenario
@@ -34,7 +34,7 @@ pub struct Setting {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SettingError {
     /// It is not `key=value`.
-    #[error("`{written}` is no setting: write key=value, such as job.receive_buffer=\"256 KiB\"")]
+    #[error("`{written}` is no setting: write key=value, such as receive_buffer=\"256 KiB\"")]
     Form {
         /// What was written.
         written: String,

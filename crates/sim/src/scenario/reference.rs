@@ -28,29 +28,29 @@ const INTRODUCTION: &str = "\
 # The keys of a scenario file
 
 Generated from the types that read the file; a test fails when this page is old. Quantities are
-text with a unit: `\"1200 ns\"`, `\"64 KiB\"`, `\"10 Gb/s\"`, `\"8 GB/s\"`. Every key can be set on the command line:
-`--set machine.line.rate=\"1 Gb/s\"`. A *sourced* value is a table: `value`, perhaps `low` and `high` (its 95 % interval),
-`source` (`measured`, `published` or `assumed`), and `from` (the run, the paper and table, or the reason).
+text with a unit: `\"1200 ns\"`, `\"64 KiB\"`, `\"10 Gb/s\"`, `\"8 GB/s\"`. A *sourced* value is a table: `value`, perhaps `low`
+and `high` (its 95 % interval), `source` (`measured`, `published` or `assumed`), and `from` (the run, the paper and table, or
+the reason). The column *default* says *needed* where a key has none, and is empty where the meaning says what holds without it.
+
+Every key can be set on the command line: `--set machine.line.rate=\"1 Gb/s\"`. Behind a list stands an element's
+name (`name`, `clip` or `kind`) or its place from 0: `machine.flow.<name>.message`, `pipeline.stage.<name>.slots`,
+`machine.memory.caches.0.size`. The end of a key is enough where only one key that has a value ends so: `line.rate`.
 ";
 
+/// A type that has its tables on the page: its reference, and where they are.
+type Seen = (String, String);
+
 /// Writes the table at `path` and then those below it, each type once.
-fn tables(root: &Value, schema: &Value, path: &str, seen: &mut Vec<String>, page: &mut String) {
+fn tables(root: &Value, schema: &Value, path: &str, seen: &mut Vec<Seen>, page: &mut String) {
     let schema = resolved(root, schema);
     let Some(properties) = schema["properties"].as_object() else { return };
-    let required = |key: &str| {
-        schema["required"].as_array().is_some_and(|keys| keys.iter().any(|name| name == key))
-    };
     let title = if path.is_empty() { "The file".to_owned() } else { format!("`[{path}]`") };
     let _ = write!(page, "\n## {title}\n\n{}\n\n", sentence(schema));
-    page.push_str("| key | value | needed | meaning |\n|---|---|---|---|\n");
-    for (key, value) in properties.iter().filter(|(key, _)| *key != "kind") {
-        let needed = if required(key) { "yes" } else { "" };
-        let _ = writeln!(
-            page,
-            "| `{key}` | {} | {needed} | {} |",
-            kind(root, value),
-            meaning(root, value)
-        );
+    page.push_str("| key | value | default | meaning |\n|---|---|---|---|\n");
+    for (key, value) in properties.iter().filter(|(key, value)| !is_tag(key, value)) {
+        let (kind, meaning) = (kind(root, value), meaning(root, value));
+        let default = default(schema, key, value);
+        let _ = writeln!(page, "| `{key}` | {kind} | {default} | {meaning} |");
     }
     for (key, value) in properties {
         let below = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
@@ -58,18 +58,25 @@ fn tables(root: &Value, schema: &Value, path: &str, seen: &mut Vec<String>, page
     }
 }
 
-/// Follows a key to the tables that its value may be.
-fn nested(root: &Value, value: &Value, path: &str, seen: &mut Vec<String>, page: &mut String) {
-    if let Some(name) = value["$ref"].as_str() {
-        if seen.iter().any(|other| other == name) {
-            return;
-        }
-        seen.push(name.to_owned());
-    }
+/// Follows a key to the tables that its value may be, or says where they are already.
+fn nested(root: &Value, value: &Value, path: &str, seen: &mut Vec<Seen>, page: &mut String) {
+    let name = value["$ref"].as_str();
     let value = resolved(root, value);
     if is_sourced(value) {
         return;
     }
+    if let Some(name) = name.filter(|_| has_table(value)) {
+        if let Some((_, first)) = seen.iter().find(|(other, _)| other == name) {
+            let _ = write!(page, "\n## `[{path}]`\n\nAs `[{first}]`.\n");
+            return;
+        }
+        seen.push((name.to_owned(), path.to_owned()));
+    }
+    forms(root, value, path, seen, page);
+}
+
+/// Writes the tables of all that a type may be: itself, its elements, its variants.
+fn forms(root: &Value, value: &Value, path: &str, seen: &mut Vec<Seen>, page: &mut String) {
     if value["properties"].is_object() {
         tables(root, value, path, seen, page);
     }
@@ -83,6 +90,17 @@ fn nested(root: &Value, value: &Value, path: &str, seen: &mut Vec<String>, page:
             nested(root, variant, path, seen, page);
         }
     }
+}
+
+/// Whether a key is the tag of an enum's variant, which stands in the title of its table.
+fn is_tag(key: &str, value: &Value) -> bool {
+    key == "kind" && value["const"].is_string()
+}
+
+/// Whether a type has tables of its own.
+fn has_table(schema: &Value) -> bool {
+    schema["properties"].is_object()
+        || variants(schema).any(|variant| variant["properties"].is_object())
 }
 
 /// Whether a table is a value with its source.
@@ -146,6 +164,17 @@ fn quantity(value: &Value) -> Option<String> {
     words.contains("a number and one of").then(|| format!("text: {words}"))
 }
 
+/// What holds where a key of this table is not given, as in a file.
+fn default(schema: &Value, key: &str, value: &Value) -> String {
+    let required = schema["required"].as_array();
+    if required.is_some_and(|keys| keys.iter().any(|name| name == key)) {
+        return "needed".into();
+    }
+    // A default of nothing has no text, and stands in the meaning.
+    toml::Value::try_from(&value["default"])
+        .map_or_else(|_| String::new(), |text| format!("`{text}`"))
+}
+
 /// What a key means: its own words, else those of its type.
 fn meaning(root: &Value, value: &Value) -> String {
     let own = value["description"].as_str();
@@ -181,5 +210,50 @@ mod tests {
             assert!(page.contains(key), "{key}");
         }
         assert!(!page.contains("|  |\n"), "a key without a meaning:\n{page}");
+    }
+
+    /// What stands under the title of a table.
+    fn section(path: &str) -> String {
+        let page = page();
+        let text = page.split(&format!("\n## `[{path}]`\n")).nth(1).expect(path);
+        text.split("\n## ").next().unwrap_or_default().into()
+    }
+
+    #[test]
+    fn a_key_named_kind_stands_on_the_page_unless_it_is_a_tag() {
+        for (path, row) in [
+            ("host.path", "| `kind` | `nic`, `veth`, `loopback` | needed |"),
+            ("host.decode.frames", "| `kind` | `I`, `P`, `B` | needed |"),
+            ("job.work: kind = \"mpeg\".film.frames", "| `kind` | `I`, `P`, `B` | needed |"),
+        ] {
+            assert!(section(path).contains(row), "{path}: {}", section(path));
+        }
+        assert!(!section("machine.bus: kind = \"pcie\"").contains("| `kind` |"));
+    }
+
+    #[test]
+    fn a_default_is_written_as_in_a_file() {
+        for (path, key, default) in [
+            ("machine.flow", "count", "`1`"),
+            ("machine.flow", "timer", "`{ kind = \"measured\", least = \"200 ms\" }`"),
+            ("machine.flow", "name", "needed"),
+            ("link", "queue", "`\"64 MiB\"`"),
+            ("link", "rate", ""),
+        ] {
+            let section = section(path);
+            let row =
+                section.lines().find(|line| line.starts_with(&format!("| `{key}`"))).expect(key);
+            assert_eq!(row.split('|').nth(3).map(str::trim), Some(default), "{row}");
+        }
+    }
+
+    #[test]
+    fn a_type_that_has_its_table_is_named_where_it_comes_again() {
+        for (path, first) in [
+            ("host.stack.udp", "host.stack.tcp"),
+            ("pipeline.arrivals.film", "job.work: kind = \"mpeg\".film"),
+        ] {
+            assert_eq!(section(path).trim(), format!("As `[{first}]`."));
+        }
     }
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 use bitpath_sim::scenario::Scenario;
 use toml::Table;
 
-/// A job on the host of `round-host.toml`: no scenario file holds one, for a host is measured.
+/// A job with a rate over a link that limits it, on the two cores of `round-host.toml`: the one host
+/// that a scenario file holds has one core and no link.
 const JOB: &str = r#"
 interval = "100 ms"
 
