@@ -6,6 +6,7 @@ use bitpath_bench::sweep::Axis;
 use bitpath_sim::engine::{Engine, Plan, Precision};
 use bitpath_sim::published;
 use bitpath_sim::scenario::Setting;
+use bitpath_sim::trends::{self, Expected};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::limit::Limit;
@@ -33,6 +34,8 @@ pub(crate) enum Command {
     Sweep(Sweep),
     /// Hold the model against published tables; fails where a prediction is outside its tolerance
     Validate(Validate),
+    /// Forty years of components: how each grows, what it lets through, and which binds when
+    Trends(Trends),
     /// List and show the records of earlier studies and probes
     Runs(Runs),
     /// One end of a transfer, started by a study and told what to do over its standard input
@@ -193,6 +196,27 @@ pub(crate) struct Validate {
     /// One set only; repeatable
     #[arg(long, value_name = "NAME", value_parser = published::NAMES)]
     pub(crate) set: Vec<String>,
+    /// Print the record as JSON instead of the report
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Trends {
+    /// Last year
+    #[arg(long, value_name = "YEAR", default_value_t = 2035,
+        value_parser = clap::value_parser!(u32).range(i64::from(trends::FROM)..=2100))]
+    pub(crate) until: u32,
+    /// Growth after the last figure, such as line=30%, instead of that of the last fifteen years;
+    /// repeatable
+    #[arg(long, value_name = "COMPONENT=PERCENT")]
+    pub(crate) growth: Vec<Expected>,
+    /// Folder of figures (CSV) in place of those that are part of the program
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// Folder of the table (CSV, Parquet) and the pictures (SVG)
+    #[arg(long, value_name = "DIR", default_value = "trends")]
+    pub(crate) out: PathBuf,
     /// Print the record as JSON instead of the report
     #[arg(long)]
     pub(crate) json: bool,

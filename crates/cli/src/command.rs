@@ -7,6 +7,7 @@ mod scenario;
 pub(crate) mod simulate;
 pub(crate) mod study;
 pub(crate) mod sweep;
+pub(crate) mod trends;
 pub(crate) mod validate;
 pub(crate) mod worker;
 

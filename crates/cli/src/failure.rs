@@ -11,6 +11,7 @@ use bitpath_sim::compare::CompareError;
 use bitpath_sim::engine::EngineError;
 use bitpath_sim::published::PublishedError;
 use bitpath_sim::scenario::{ScenarioError, SettingError};
+use bitpath_sim::trends::TrendError;
 use miette::{LabeledSpan, MietteDiagnostic, NamedSource, Report};
 
 use crate::limit::{Estimate, Limit};
@@ -58,6 +59,9 @@ pub(crate) enum Failure {
     /// A published set cannot be read or fitted.
     #[error(transparent)]
     Published(#[from] PublishedError),
+    /// Figures of components cannot be used.
+    #[error(transparent)]
+    Trend(#[from] TrendError),
     /// The values make no grid.
     #[error(transparent)]
     Grid(#[from] GridError),
@@ -195,6 +199,7 @@ impl Failure {
             | Self::Engine(_)
             | Self::Compare(_)
             | Self::Published(_)
+            | Self::Trend(_)
             | Self::Write { .. }
             | Self::Grid(_)
             | Self::Sweep(_)

@@ -23,6 +23,7 @@ fn main() -> ExitCode {
         Command::Compare(wanted) => command::compare::run(&wanted),
         Command::Sweep(wanted) => command::sweep::run(&wanted),
         Command::Validate(wanted) => command::validate::run(&wanted),
+        Command::Trends(wanted) => command::trends::run(&wanted),
         Command::Runs(wanted) => command::runs::run(&wanted),
         Command::Worker => command::worker::run(),
     };

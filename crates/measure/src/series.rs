@@ -63,6 +63,9 @@ pub enum Unit {
     /// Cores fully used; 1 is one core.
     #[serde(rename = "cores")]
     Cores,
+    /// A year of the calendar.
+    #[serde(rename = "year")]
+    Year,
 }
 
 impl Unit {
@@ -86,6 +89,7 @@ impl Unit {
             Self::Count => "count",
             Self::Ratio => "ratio",
             Self::Cores => "cores",
+            Self::Year => "year",
         }
     }
 }
@@ -104,6 +108,12 @@ pub struct Sample {
 }
 
 impl Sample {
+    /// A value that was computed: no machine read it, at no time.
+    #[must_use]
+    pub fn computed(value: f64) -> Self {
+        Self { value, at_s: 0.0, machine_speed: 1.0, other_load_cores: 0.0 }
+    }
+
     /// Whether others used so much of the machine that the reading says more about them.
     #[must_use]
     pub fn disturbed(&self) -> bool {

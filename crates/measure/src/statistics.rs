@@ -6,12 +6,14 @@
 mod bootstrap;
 mod fit;
 mod interval;
+mod line;
 mod outliers;
 mod steady;
 
 pub use bootstrap::{block_length, bootstrap_interval};
 pub use fit::{Fit, FitError, fit_nonnegative, nonnegative_least_squares};
 pub use interval::{geometric_mean_interval, mean_interval};
+pub use line::Line;
 pub use outliers::outliers;
 pub use steady::steady_from;
 
@@ -30,6 +32,8 @@ pub enum Method {
     GeometricMeanStudentT,
     /// A coefficient of a least-squares fit, with an interval from refits of resampled rounds.
     LeastSquares,
+    /// The slope of a straight line through points, or a point on it, with its t interval.
+    Line,
     /// A result of the simulator, with an interval from replications.
     Simulated,
     /// A single reading or a count: no interval.
@@ -107,7 +111,7 @@ pub fn estimate(values: &[f64], method: Method) -> Option<Estimate> {
         }
         Method::MeanStudentT => mean_interval(values, CONFIDENCE),
         Method::GeometricMeanStudentT => geometric_mean_interval(values, CONFIDENCE),
-        Method::LeastSquares | Method::Simulated | Method::Single => {
+        Method::LeastSquares | Method::Line | Method::Simulated | Method::Single => {
             median(values).map(Estimate::single)
         }
     }

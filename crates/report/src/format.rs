@@ -96,12 +96,16 @@ fn steps(unit: Unit) -> &'static [(&'static str, f64)] {
         Unit::Count => &[("count", 1.0)],
         Unit::Ratio => &[("%", 0.01)],
         Unit::Cores => &[("cores", 1.0)],
+        Unit::Year => &[("year", 1.0)],
     }
 }
 
 /// A value with its unit; whole counts and small whole sizes keep every digit.
 #[must_use]
 pub fn value(unit: Unit, value: f64) -> String {
+    if unit == Unit::Year {
+        return format!("{value:.0}");
+    }
     if value == 0.0 {
         return format!("0 {}", zero_symbol(unit));
     }
@@ -221,6 +225,7 @@ pub fn method(method: Method) -> &'static str {
         Method::MeanStudentT => "mean-student-t",
         Method::GeometricMeanStudentT => "geometric-mean-student-t",
         Method::LeastSquares => "least-squares",
+        Method::Line => "line",
         Method::Simulated => "simulated",
         Method::Single => "single",
     }
@@ -233,7 +238,7 @@ pub fn short_method(method: Method) -> &'static str {
         Method::MedianBlockBootstrap => "median",
         Method::MeanStudentT => "mean",
         Method::GeometricMeanStudentT => "geometric mean",
-        Method::LeastSquares => "fit",
+        Method::LeastSquares | Method::Line => "fit",
         Method::Simulated => "simulated",
         Method::Single => "single",
     }

@@ -10,6 +10,7 @@ mod environment;
 mod figures;
 mod raw;
 mod sweep;
+mod trends;
 
 use bitpath_measure::{Pitfall, Run, Unit};
 
@@ -111,6 +112,8 @@ pub(crate) fn sections(run: &Run) -> Vec<Section> {
         Section::new("changes", "What differs", comparison::change_blocks(run)),
         Section::new("compared", "What it does", comparison::figure_blocks(run)),
         Section::new("points", "Points", sweep::blocks(run)),
+        Section::new("limits", "What each component lets through", trends::limit_blocks(run)),
+        Section::new("growth", "Growth", trends::growth_blocks(run)),
         Section::new("jobs", "Bottlenecks and remedies", answer::job_blocks(run)),
         Section::new("cost", "Cost of a call by message size", figures::cost_blocks(run)),
         Section::new("copy", "Memory bandwidth by working set", figures::copy_blocks(run)),

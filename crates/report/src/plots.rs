@@ -4,8 +4,10 @@
 //! has nothing for it.
 
 mod sweep;
+mod trends;
 
 pub use sweep::sweep;
+pub use trends::trends;
 
 use std::collections::BTreeMap;
 

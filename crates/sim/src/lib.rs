@@ -17,3 +17,5 @@ pub mod pipeline;
 pub mod profile;
 pub mod published;
 pub mod scenario;
+mod table;
+pub mod trends;

@@ -17,13 +17,14 @@ mod mpeg_2004;
 mod pcie_2018;
 mod queues;
 mod record;
-mod table;
 mod vod_2009;
 
 pub use record::record;
 
 use bitpath_measure::Unit;
 use bitpath_measure::statistics::FitError;
+
+use crate::table::TableError;
 
 /// Names of the sets, in the order in which they are shown.
 pub const NAMES: [&str; 8] = [
@@ -100,50 +101,9 @@ pub enum PublishedError {
         /// The name.
         name: String,
     },
-    /// A table without a line of column names.
-    #[error("{file} has no header")]
-    NoHeader {
-        /// The table.
-        file: &'static str,
-    },
-    /// A line with too few or too many fields.
-    #[error("line {line} of {file} does not have {wanted} fields")]
-    Fields {
-        /// The table.
-        file: &'static str,
-        /// The line, from 1.
-        line: usize,
-        /// Number of columns.
-        wanted: usize,
-    },
-    /// A column that is missing.
-    #[error("{file} has no column {column}")]
-    NoColumn {
-        /// The table.
-        file: &'static str,
-        /// The column.
-        column: String,
-    },
-    /// A row that is missing.
-    #[error("{file} has no row with {}", wanted.join(", "))]
-    NoRow {
-        /// The table.
-        file: &'static str,
-        /// Columns and their values.
-        wanted: Vec<String>,
-    },
-    /// A field that should be a number.
-    #[error("{file}, line {line}: `{text}` in column {column} is not a number")]
-    Number {
-        /// The table.
-        file: &'static str,
-        /// The line, from 1.
-        line: usize,
-        /// The column.
-        column: String,
-        /// The field.
-        text: String,
-    },
+    /// A table that cannot be read.
+    #[error(transparent)]
+    Table(#[from] TableError),
     /// A name that no host has.
     #[error("there is no host `{name}`: known are {}", hosts::NAMES.join(", "))]
     NoHost {

@@ -21,7 +21,7 @@ pub(super) fn record(scenario: &Scenario, text: &str, grid: &Grid, points: &[Vec
     for Reading(name, unit, _) in points.first().into_iter().flatten() {
         let value = |readings: &Vec<Reading>| {
             let found = readings.iter().find(|reading| reading.0 == *name && reading.1 == *unit);
-            found.map(|reading| sample(reading.2))
+            found.map(|reading| Sample::computed(reading.2))
         };
         if let Some(samples) = points.iter().map(value).collect() {
             run.series.push(Series { samples, ..Series::new(name, labels([]), *unit) });
@@ -39,13 +39,8 @@ fn varied(number: usize, axis: &Axis, grid: &Grid) -> Series {
     }
     let mut series = Series::new(axis.key(), labels, axis.unit().unwrap_or(Unit::Count));
     let value = |point| axis.levels()[grid.places(point)[number]].number;
-    series.samples = (0..grid.points()).map(|point| sample(value(point))).collect();
+    series.samples = (0..grid.points()).map(|point| Sample::computed(value(point))).collect();
     series
-}
-
-/// A simulated value: no machine read it, at no time.
-fn sample(value: f64) -> Sample {
-    Sample { value, at_s: 0.0, machine_speed: 1.0, other_load_cores: 0.0 }
 }
 
 #[cfg(test)]

@@ -81,7 +81,7 @@ fn decodes(scenario: &Scenario) -> Result<(), Failure> {
 /// some 40 MB.
 const MAX_SCENARIO: u64 = 64 << 20;
 
-fn read(path: &Path) -> io::Result<String> {
+pub(super) fn read(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     let length = File::open(path)?.take(MAX_SCENARIO + 1).read_to_string(&mut text)?;
     if length as u64 > MAX_SCENARIO {

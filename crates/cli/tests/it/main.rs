@@ -25,5 +25,6 @@ mod study;
 mod sweep;
 mod tables;
 mod texts;
+mod trends;
 mod turns;
 mod unprivileged;

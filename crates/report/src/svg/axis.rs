@@ -3,12 +3,12 @@
 use bitpath_measure::Unit;
 
 use super::canvas::{Anchor, Canvas};
-use crate::format::Scale;
+use crate::format::{self, Scale};
 
 /// How values are spread along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spacing {
-    /// Equal differences take equal lengths; the axis begins at zero.
+    /// Equal differences take equal lengths; the axis begins at zero, one of years with the first.
     Linear,
     /// Equal ratios take equal lengths; only positive values have a place.
     Logarithmic,
@@ -83,6 +83,7 @@ impl Range {
         });
         let (low, high) = ends?;
         Some(match spacing {
+            Spacing::Linear if unit == Unit::Year => Self::linear(unit, (low, high), (start, end)),
             Spacing::Linear => {
                 Self::linear(unit, (low.min(0.0), high.max(0.0) * 1.06), (start, end))
             }
@@ -117,6 +118,7 @@ impl Range {
         };
         let shared = Scale::of(self.unit, self.high.abs().max(self.low.abs()));
         let label = |value: f64| match self.spacing {
+            Spacing::Linear if self.unit == Unit::Year => format::value(Unit::Year, value),
             Spacing::Linear => shared.tick(value),
             Spacing::Logarithmic => Scale::of(self.unit, value).tick(value),
         };
@@ -221,6 +223,12 @@ mod tests {
     fn linear_ticks_are_round_and_begin_at_zero() {
         let ticks = labels(Spacing::Linear, Unit::BytesPerSecond, &[8.3e9], 5);
         assert_eq!(ticks, ["0", "2 GB/s", "4 GB/s", "6 GB/s", "8 GB/s"]);
+    }
+
+    #[test]
+    fn years_begin_with_the_first() {
+        let ticks = labels(Spacing::Linear, Unit::Year, &[1984.0, 2035.0], 6);
+        assert_eq!(ticks, ["1990", "2000", "2010", "2020", "2030"]);
     }
 
     #[test]

@@ -42,8 +42,16 @@ pub enum Stroke {
     Marks,
     /// Marks with interval bars, joined.
     Joined,
+    /// A line without marks: a course of many points.
+    Line,
     /// A dashed line: a fit, not a measurement.
     Fit,
+}
+
+impl Stroke {
+    fn has_marks(self) -> bool {
+        matches!(self, Self::Marks | Self::Joined)
+    }
 }
 
 /// One line of a plot.
@@ -122,7 +130,7 @@ impl Plot {
             if trace.stroke != Stroke::Marks {
                 canvas.line(&trace.line_class(), (x, middle), (x + 20.0, middle));
             }
-            if trace.stroke != Stroke::Fit {
+            if trace.stroke.has_marks() {
                 canvas.mark(trace.colour, (x + 10.0, middle));
             }
             let room = canvas.width() - x - 26.0;
@@ -152,7 +160,7 @@ impl Trace {
             let route: Vec<_> = places.iter().map(|(x, y, _)| (*x, *y)).collect();
             canvas.path(&self.line_class(), &route);
         }
-        if self.stroke == Stroke::Fit {
+        if !self.stroke.has_marks() {
             return;
         }
         for (at, height, point) in places {

@@ -7,9 +7,9 @@
 
 use bitpath_measure::{ByteCount, Unit};
 
-use super::table::{Row, Table};
 use super::{Point, PublishedError, Scale, Set};
 use crate::hardware::driver::{ModuleCost, ProgrammedIo};
+use crate::table::{Row, Table};
 
 const THROUGHPUT: &str = "driver_throughput.csv";
 const THROUGHPUT_TEXT: &str = include_str!("../../../../data/published/driver_throughput.csv");

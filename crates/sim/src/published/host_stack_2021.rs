@@ -15,9 +15,9 @@
 use bitpath_measure::statistics::nonnegative_least_squares;
 use bitpath_measure::{ByteCount, Unit};
 
-use super::table::{Row, Table};
 use super::{Point, PublishedError, Scale, Set};
 use crate::hardware::segmentation::{SegmentCost, Segments};
+use crate::table::{Row, Table};
 
 const FILE: &str = "host_stack_sigcomm2021.csv";
 const TEXT: &str = include_str!("../../../../data/published/host_stack_sigcomm2021.csv");

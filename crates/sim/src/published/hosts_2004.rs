@@ -10,13 +10,13 @@
 
 use bitpath_measure::{ByteCount, Picos, Unit};
 
-use super::table::Table;
 use super::{Criterion, Point, PublishedError, Scale, Set, hosts};
 use crate::host::HostScenario;
 use crate::job::Job;
 use crate::link::Link;
 use crate::path;
 use crate::profile::{CallCost, HostProfile, NanosPerByte, Source, Sourced, Transport};
+use crate::table::Table;
 
 const FILE: &str = "hosts_2004.csv";
 const TEXT: &str = include_str!("../../../../data/published/hosts_2004.csv");

@@ -11,7 +11,6 @@
 use bitpath_measure::{ByteCount, Picos, Unit};
 use bitpath_media::{Film, Frame, FrameKind, FrameRate};
 
-use super::table::{Row, Table};
 use super::{Point, PublishedError, Scale, Set, hosts};
 use crate::host::HostScenario;
 use crate::job::{Job, Work};
@@ -20,6 +19,7 @@ use crate::path;
 use crate::profile::{
     DecodeCost, FrameCost, HostProfile, NanosPerByte, Source, Sourced, Transport,
 };
+use crate::table::{Row, Table};
 
 const FILE: &str = "mpeg1_clips_2004.csv";
 const TEXT: &str = include_str!("../../../../data/published/mpeg1_clips_2004.csv");

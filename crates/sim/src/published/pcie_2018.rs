@@ -10,9 +10,9 @@
 use bitpath_measure::statistics::fit_nonnegative;
 use bitpath_measure::{ByteCount, Unit};
 
-use super::table::{Row, Table};
 use super::{Point, PublishedError, Scale, Set};
 use crate::hardware::pcie::{DmaEngine, Link, Pcie, RootComplex, rate};
+use crate::table::{Row, Table, TableError};
 
 const FILE: &str = "pcie_bench_2018.csv";
 const TEXT: &str = include_str!("../../../../data/published/pcie_bench_2018.csv");
@@ -148,7 +148,7 @@ fn find<'a>(
     host: &str,
     direction: &str,
     bytes: u64,
-) -> Result<Row<'a>, PublishedError> {
+) -> Result<Row<'a>, TableError> {
     table.find(&[("host", host), ("direction", direction), ("dma_bytes", &bytes.to_string())])
 }
 

@@ -6,10 +6,10 @@
 
 use bitpath_measure::{Picos, Unit};
 
-use super::table::{Row, Table};
 use super::{Point, PublishedError, Scale, Set};
 use crate::pipeline::{Arrivals, Distribution, Pipeline, Stage, WhenFull, exact};
 use crate::scenario::{Scenario, Subject};
+use crate::table::{Row, Table, TableError};
 
 const FILE: &str = "queues.csv";
 const TEXT: &str = include_str!("../../../../data/published/queues.csv");
@@ -67,7 +67,7 @@ fn point(row: &Row<'_>) -> Result<Point, PublishedError> {
         "mean wait in service times" => load(case).map(|load| wait(load, service_of(case))),
         _ => servers(case).map(|(servers, between)| blocked_throughput(servers, between)),
     };
-    let wanted = || PublishedError::NoRow { file: FILE, wanted: vec![format!("case {case}")] };
+    let wanted = || TableError::NoRow { file: FILE.into(), wanted: vec![format!("case {case}")] };
     Ok(Point {
         name: case.into(),
         quantity,

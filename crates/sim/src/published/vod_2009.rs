@@ -8,11 +8,11 @@
 
 use bitpath_measure::{BitRate, ByteCount, Unit};
 
-use super::table::Table;
 use super::{Criterion, Point, PublishedError, Scale, Set};
 use crate::machine::{self, CopyPath, Flow, MachineScenario, Outcome, Task};
 use crate::profile::{NanosPerByte, Transport};
 use crate::scenario::{Scenario, Subject};
+use crate::table::Table;
 
 const FILE: &str = "vod_2009.csv";
 const TEXT: &str = include_str!("../../../../data/published/vod_2009.csv");

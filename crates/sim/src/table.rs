@@ -1,22 +1,69 @@
-//! A published table as CSV (RFC 4180, section 2): lines that begin with `#` are remarks, the
-//! first other line names the columns, a field in quotes may hold commas.
+//! A table as CSV (RFC 4180, section 2): lines that begin with `#` are remarks, the first other
+//! line names the columns, a field in quotes may hold commas.
 
 use std::str::FromStr;
 
-use super::PublishedError;
-
 /// A table with named columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Table {
-    file: &'static str,
+pub(crate) struct Table {
+    file: String,
     columns: Vec<String>,
     /// Line in the file, from 1, and fields.
     rows: Vec<(usize, Vec<String>)>,
 }
 
+/// Why a table, or one of its values, cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TableError {
+    /// A table without a line of column names.
+    #[error("{file} has no header")]
+    NoHeader {
+        /// The table.
+        file: String,
+    },
+    /// A line with too few or too many fields.
+    #[error("line {line} of {file} does not have {wanted} fields")]
+    Fields {
+        /// The table.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// How many fields it should have.
+        wanted: usize,
+    },
+    /// A row that is not there.
+    #[error("{file} has no row with {}", wanted.join(", "))]
+    NoRow {
+        /// The table.
+        file: String,
+        /// Columns and values.
+        wanted: Vec<String>,
+    },
+    /// A column that is not there.
+    #[error("{file} has no column {column}")]
+    NoColumn {
+        /// The table.
+        file: String,
+        /// The column.
+        column: String,
+    },
+    /// A field that is no number.
+    #[error("{file}, line {line}: `{text}` in column {column} is not a number")]
+    Number {
+        /// The table.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// The column.
+        column: String,
+        /// The text.
+        text: String,
+    },
+}
+
 /// One row of a table.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Row<'a> {
+pub(crate) struct Row<'a> {
     table: &'a Table,
     line: usize,
     fields: &'a [String],
@@ -24,32 +71,34 @@ pub(super) struct Row<'a> {
 
 impl Table {
     /// Reads the text of `file`.
-    pub(super) fn parse(file: &'static str, text: &str) -> Result<Self, PublishedError> {
+    pub(crate) fn parse(file: &str, text: &str) -> Result<Self, TableError> {
+        let file = file.to_owned();
         let mut lines = text
             .lines()
             .enumerate()
             .filter(|(_, line)| !line.starts_with('#') && !line.is_empty())
             .map(|(index, line)| (index + 1, fields(line)));
-        let (_, columns) = lines.next().ok_or(PublishedError::NoHeader { file })?;
+        let (_, columns) =
+            lines.next().ok_or_else(|| TableError::NoHeader { file: file.clone() })?;
         let rows: Vec<_> = lines.collect();
         if let Some((line, _)) = rows.iter().find(|(_, fields)| fields.len() != columns.len()) {
-            return Err(PublishedError::Fields { file, line: *line, wanted: columns.len() });
+            return Err(TableError::Fields { file, line: *line, wanted: columns.len() });
         }
         Ok(Self { file, columns, rows })
     }
 
     /// The rows in the order of the file.
-    pub(super) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
         self.rows.iter().map(|(line, fields)| Row { table: self, line: *line, fields })
     }
 
     /// The first row whose columns have these values.
-    pub(super) fn find(&self, wanted: &[(&str, &str)]) -> Result<Row<'_>, PublishedError> {
+    pub(crate) fn find(&self, wanted: &[(&str, &str)]) -> Result<Row<'_>, TableError> {
         let fits = |row: &Row<'_>| {
             wanted.iter().all(|(column, value)| row.text(column).is_ok_and(|text| text == *value))
         };
-        self.rows().find(fits).ok_or_else(|| PublishedError::NoRow {
-            file: self.file,
+        self.rows().find(fits).ok_or_else(|| TableError::NoRow {
+            file: self.file.clone(),
             wanted: wanted.iter().map(|(column, value)| format!("{column} {value}")).collect(),
         })
     }
@@ -57,34 +106,34 @@ impl Table {
 
 impl<'a> Row<'a> {
     /// The line in the file, from 1.
-    pub(super) fn line(&self) -> usize {
+    pub(crate) fn line(&self) -> usize {
         self.line
     }
 
     /// The text of a column.
-    pub(super) fn text(&self, column: &str) -> Result<&'a str, PublishedError> {
+    pub(crate) fn text(&self, column: &str) -> Result<&'a str, TableError> {
         let index = self.table.columns.iter().position(|name| name == column);
         let field = index.and_then(|index| self.fields.get(index));
-        field.map(String::as_str).ok_or_else(|| PublishedError::NoColumn {
-            file: self.table.file,
+        field.map(String::as_str).ok_or_else(|| TableError::NoColumn {
+            file: self.table.file.clone(),
             column: column.into(),
         })
     }
 
     /// The number of a column.
-    pub(super) fn number(&self, column: &str) -> Result<f64, PublishedError> {
+    pub(crate) fn number(&self, column: &str) -> Result<f64, TableError> {
         self.parsed(column)
     }
 
     /// The whole number of a column.
-    pub(super) fn count(&self, column: &str) -> Result<u64, PublishedError> {
+    pub(crate) fn count(&self, column: &str) -> Result<u64, TableError> {
         self.parsed(column)
     }
 
-    fn parsed<T: FromStr>(&self, column: &str) -> Result<T, PublishedError> {
+    fn parsed<T: FromStr>(&self, column: &str) -> Result<T, TableError> {
         let text = self.text(column)?;
-        text.parse().map_err(|_| PublishedError::Number {
-            file: self.table.file,
+        text.parse().map_err(|_| TableError::Number {
+            file: self.table.file.clone(),
             line: self.line,
             column: column.into(),
             text: text.into(),

@@ -1,0 +1,48 @@
+//! Forty years of components: what each lets through by year, a picture for each curve (sysSIM
+//! figures 3 and 20).
+
+use bitpath_measure::{Run, Series, Unit};
+
+use super::axis;
+use crate::svg::{Plot, Point, Spacing, Stroke, Trace};
+
+/// The pictures with their names; none for a record that is not of trends.
+#[must_use]
+pub fn trends(run: &Run) -> Vec<(String, Plot)> {
+    let limits = || run.series.iter().filter(|series| series.name == "limit");
+    let Some(years) = run.series.iter().find(|series| series.unit == Unit::Year) else {
+        return Vec::new();
+    };
+    let mut curves: Vec<&str> = Vec::new();
+    for curve in limits().filter_map(|series| series.labels.get("curve")) {
+        if !curves.contains(&curve.as_str()) {
+            curves.push(curve);
+        }
+    }
+    let of = |curve: &str| {
+        let of_curve =
+            limits().filter(|series| series.labels.get("curve").is_some_and(|name| name == curve));
+        (curve.replace(' ', "-"), plot(curve, years, of_curve))
+    };
+    curves.into_iter().map(of).collect()
+}
+
+fn plot<'a>(curve: &str, years: &Series, limits: impl Iterator<Item = &'a Series>) -> Plot {
+    let trace = |(colour, series): (usize, &Series)| Trace {
+        name: series.labels.get("component").cloned().unwrap_or_default(),
+        colour,
+        stroke: Stroke::Line,
+        points: years
+            .samples
+            .iter()
+            .zip(&series.samples)
+            .map(|(year, limit)| Point::exact(year.value, limit.value))
+            .collect(),
+    };
+    Plot {
+        title: format!("What each component lets through to the user, {curve}"),
+        x: axis("year", Unit::Year, Spacing::Linear),
+        y: axis("limit", Unit::BitsPerSecond, Spacing::Logarithmic),
+        traces: limits.enumerate().map(trace).collect(),
+    }
+}
