@@ -4,6 +4,9 @@
 //! Each kernel returns the payload that it moved [B]. A copy counts its payload once, although it
 //! reads and writes it; the caches may move still more.
 
+pub mod chase;
+pub mod kernels;
+
 use std::hint::black_box;
 use std::num::NonZeroUsize;
 use std::ops::{Deref, DerefMut};
