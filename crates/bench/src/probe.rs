@@ -10,6 +10,7 @@
 
 pub mod decode;
 pub mod host;
+pub mod levels;
 pub mod memory;
 pub mod profile;
 pub mod socket_memory;
