@@ -15,7 +15,7 @@ use std::slice;
 
 use nix::errno::Errno;
 use nix::libc::c_void;
-use nix::sys::mman::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+use nix::sys::mman::{MapFlags, MmapAdvise, ProtFlags, madvise, mmap_anonymous, munmap};
 
 use crate::PlatformError;
 
@@ -24,6 +24,17 @@ use crate::PlatformError;
 pub struct Buffer {
     start: NonNull<c_void>,
     bytes: NonZeroUsize,
+}
+
+/// What pages memory is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pages {
+    /// What the system takes by itself (`transparent_hugepage`).
+    Usual,
+    /// The smallest.
+    Small,
+    /// Huge ones wherever the kernel has some; their share is not promised.
+    Huge,
 }
 
 // SAFETY: the mapping belongs to this value alone and to no thread.
@@ -39,15 +50,37 @@ impl Buffer {
     /// # Errors
     /// When the kernel has no such amount, with the amount.
     pub fn new(bytes: usize) -> Result<Self, PlatformError> {
+        Self::of(bytes, Pages::Usual)
+    }
+
+    /// The same of these pages.
+    ///
+    /// # Errors
+    /// When the kernel has no such amount, or no choice of pages, with the amount.
+    pub fn of(bytes: usize, pages: Pages) -> Result<Self, PlatformError> {
         let refused = |errno: Errno| PlatformError::Memory { bytes, source: errno.into() };
         let length = NonZeroUsize::new(bytes).unwrap_or(NonZeroUsize::MIN);
         let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
-        let flags = MapFlags::MAP_PRIVATE | MapFlags::MAP_POPULATE;
+        // Pages that are there cannot be chosen any more: `touch` has them present.
+        let populate =
+            if pages == Pages::Usual { MapFlags::MAP_POPULATE } else { MapFlags::empty() };
+        let flags = MapFlags::MAP_PRIVATE | populate;
         // SAFETY: the kernel chooses an address that nothing else uses.
         let start = unsafe { mmap_anonymous(None, length, access, flags) }.map_err(refused)?;
         let mut buffer = Self { start, bytes: length };
+        buffer.choose(pages).map_err(refused)?;
         buffer.touch();
         Ok(buffer)
+    }
+
+    fn choose(&self, pages: Pages) -> Result<(), Errno> {
+        let advice = match pages {
+            Pages::Usual => return Ok(()),
+            Pages::Small => MmapAdvise::MADV_NOHUGEPAGE,
+            Pages::Huge => MmapAdvise::MADV_HUGEPAGE,
+        };
+        // SAFETY: the mapping is this value's own, and what it holds stays as it is.
+        unsafe { madvise(self.start, self.bytes.get(), advice) }
     }
 
     /// Writes every page: `MAP_POPULATE` is silent where memory is short, and pages that were only
@@ -147,6 +180,14 @@ mod tests {
         let buffer = Buffer::new(10_000).unwrap();
         assert_eq!(buffer.as_ptr().addr() % PAGE_BYTES, 0);
         assert!(buffer.len() == 10_000 && buffer.iter().all(|byte| *byte == 0));
+    }
+
+    #[test]
+    fn memory_of_all_pages_is_there_and_zero() {
+        for pages in [Pages::Usual, Pages::Small, Pages::Huge] {
+            let buffer = Buffer::of(5 << 20, pages).unwrap();
+            assert!(buffer.len() == 5 << 20 && buffer.iter().all(|byte| *byte == 0), "{pages:?}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@
 
 use std::hint::black_box;
 
-use super::Buffer;
+use super::{Buffer, Pages};
 use crate::PlatformError;
 
 /// A buffer whose lines form one random cycle.
@@ -20,17 +20,18 @@ pub struct Chase {
 pub const LINE_BYTES: usize = 128;
 
 impl Chase {
-    /// A cycle through all lines of so many bytes, one line at least; in the order that `random` gives:
-    /// a number below its argument.
+    /// A cycle through all lines of so many bytes of these pages, one line at least, in the order that
+    /// `random` gives: a number below its argument.
     ///
     /// # Errors
     /// When the memory cannot be had.
     pub fn new(
         bytes: usize,
+        pages: Pages,
         mut random: impl FnMut(usize) -> usize,
     ) -> Result<Self, PlatformError> {
         let lines = (bytes / LINE_BYTES).max(1);
-        let mut buffer = Buffer::new(lines * LINE_BYTES)?;
+        let mut buffer = Buffer::of(lines * LINE_BYTES, pages)?;
         // Sattolo's shuffle gives a permutation of one cycle.
         let mut order: Vec<usize> = (0..lines).collect();
         for last in (1..lines).rev() {
@@ -84,7 +85,7 @@ mod tests {
 
     #[test]
     fn one_cycle_passes_through_all_lines() {
-        let chase = Chase::new(1 << 16, random()).unwrap();
+        let chase = Chase::new(1 << 16, Pages::Usual, random()).unwrap();
         assert_eq!(chase.lines(), (1 << 16) / LINE_BYTES);
         let mut seen = vec![false; chase.lines()];
         let mut place = 0;
@@ -98,9 +99,9 @@ mod tests {
 
     #[test]
     fn a_place_that_is_no_line_and_a_size_below_one_still_have_a_cycle() {
-        let chase = Chase::new(0, random()).unwrap();
+        let chase = Chase::new(0, Pages::Usual, random()).unwrap();
         assert_eq!((chase.lines(), chase.follow(usize::MAX, 5)), (1, 0));
-        let chase = Chase::new(10 * LINE_BYTES, random()).unwrap();
+        let chase = Chase::new(10 * LINE_BYTES, Pages::Huge, random()).unwrap();
         assert_eq!(chase.follow(LINE_BYTES + 5, 3), chase.follow(LINE_BYTES, 3));
     }
 }
