@@ -12,8 +12,11 @@ pub(crate) mod validate;
 pub(crate) mod worker;
 
 use std::io::Write;
+use std::path::Path;
 
 use bitpath_measure::Run;
+use bitpath_report::svg::Plot;
+use bitpath_results::Store;
 
 use crate::failure::Failure;
 
@@ -33,6 +36,23 @@ fn print(run: &Run, json: bool) -> Result<(), Failure> {
     let mut output = std::io::stdout().lock();
     output.write_all(text.as_bytes())?;
     output.flush()?;
+    Ok(())
+}
+
+/// Keeps the columns of a record as tables, and its pictures, in a folder.
+fn keep_columns<N: AsRef<str>>(
+    run: &Run,
+    folder: &Path,
+    pictures: impl IntoIterator<Item = (N, Plot)>,
+) -> Result<(), Failure> {
+    let store = Store::new(folder);
+    let table = store.save_beside(&run.id, "csv", &bitpath_report::csv::points(run))?;
+    let parquet = store.save_parquet(run)?;
+    eprintln!("table   {}\n        {}", table.display(), parquet.display());
+    for (name, plot) in pictures {
+        let picture = plot.draw(PICTURE_WIDTH).file();
+        eprintln!("picture {}", store.save_beside(name.as_ref(), "svg", &picture)?.display());
+    }
     Ok(())
 }
 

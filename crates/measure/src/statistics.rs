@@ -89,6 +89,12 @@ impl Estimate {
         self.low <= other.high && other.low <= self.high
     }
 
+    /// This estimate on another scale: a function that rises, of value and both ends.
+    #[must_use]
+    pub fn mapped(&self, scale: impl Fn(f64) -> f64) -> Self {
+        Self { value: scale(self.value), low: scale(self.low), high: scale(self.high), ..*self }
+    }
+
     /// This estimate in another unit: every end multiplied by `factor`.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Self {

@@ -139,10 +139,8 @@ mod tests {
             ("transport", Unit::Count, [0.0, 1.0]),
             ("throughput", Unit::BitsPerSecond, [0.5, 1e9]),
         ] {
-            let sample =
-                |value| Sample { value, at_s: 0.0, machine_speed: 1.0, other_load_cores: 0.0 };
             let mut series = Series::new(name, labels([]), unit);
-            series.samples = values.map(sample).into();
+            series.samples = values.map(Sample::computed).into();
             run.series.push(series);
         }
         run.series[0].labels.insert("words".into(), "udp,tcp".into());

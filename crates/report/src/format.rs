@@ -63,7 +63,7 @@ impl Scale {
     }
 
     fn with_unit(self, number: &str) -> String {
-        format!("{number} {}", self.symbol)
+        if self.symbol.is_empty() { number.into() } else { format!("{number} {}", self.symbol) }
     }
 }
 
@@ -96,16 +96,13 @@ fn steps(unit: Unit) -> &'static [(&'static str, f64)] {
         Unit::Count => &[("count", 1.0)],
         Unit::Ratio => &[("%", 0.01)],
         Unit::Cores => &[("cores", 1.0)],
-        Unit::Year => &[("year", 1.0)],
+        Unit::Year => &[("", 1.0)],
     }
 }
 
 /// A value with its unit; whole counts and small whole sizes keep every digit.
 #[must_use]
 pub fn value(unit: Unit, value: f64) -> String {
-    if unit == Unit::Year {
-        return format!("{value:.0}");
-    }
     if value == 0.0 {
         return format!("0 {}", zero_symbol(unit));
     }

@@ -152,14 +152,19 @@ pub fn copy_bandwidth(run: &Run) -> Option<Plot> {
 /// Courses over time: one picture for each scenario, in the order of the record.
 #[must_use]
 pub fn timelines(run: &Run) -> Vec<TimelinePlot> {
-    let mut scenarios: Vec<&str> = Vec::new();
-    for timeline in &run.timelines {
-        let scenario = scenario(timeline);
-        if !scenarios.contains(&scenario) {
-            scenarios.push(scenario);
+    let scenarios = distinct(run.timelines.iter().map(scenario));
+    scenarios.into_iter().map(|scenario| timeline_plot(run, scenario)).collect()
+}
+
+/// Each name once, in the order in which they come.
+fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut distinct: Vec<&str> = Vec::new();
+    for name in names {
+        if !distinct.contains(&name) {
+            distinct.push(name);
         }
     }
-    scenarios.into_iter().map(|scenario| timeline_plot(run, scenario)).collect()
+    distinct
 }
 
 fn timeline_plot(run: &Run, of: &str) -> TimelinePlot {

@@ -13,9 +13,9 @@
 use std::collections::BTreeMap;
 
 use bitpath_measure::run::{Document, Figure, Run};
-use bitpath_measure::{Estimate, Method, Series, Unit};
+use bitpath_measure::{Estimate, Method, Sample, Series, Unit};
 
-use crate::engine::{self, Engine, EngineError, method, sample};
+use crate::engine::{self, Engine, EngineError, method};
 use crate::scenario::Scenario;
 
 /// One of the two.
@@ -161,7 +161,7 @@ fn series(
             all = found.figures.iter().map(|figure| empty(figure, side)).collect();
         }
         for (series, figure) in all.iter_mut().zip(&found.figures) {
-            series.samples.push(sample(figure.estimate.value));
+            series.samples.push(Sample::computed(figure.estimate.value));
         }
     }
     Ok(all)
@@ -189,7 +189,7 @@ fn is_pair(a: &Series, b: &Series) -> bool {
 fn difference(a: &Series, b: &Series) -> Series {
     let mut difference = relabelled(a, DIFFERENCE);
     let pairs = a.samples.iter().zip(&b.samples);
-    difference.samples = pairs.map(|(a, b)| sample(b.value - a.value)).collect();
+    difference.samples = pairs.map(|(a, b)| Sample::computed(b.value - a.value)).collect();
     difference
 }
 

@@ -3,8 +3,8 @@
 mod replication;
 pub mod size;
 
+pub(crate) use replication::method;
 pub use replication::{Plan, Precision, replicate};
-pub(crate) use replication::{method, sample};
 
 use std::str::FromStr;
 

@@ -1,12 +1,9 @@
 //! `bitpath sweep`: a scenario file and some values in; points, a table and pictures out.
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use bitpath_bench::sweep::{self, Grid, Keeping, Plan};
-use bitpath_measure::Run;
 use bitpath_platform::interrupt;
-use bitpath_results::Store;
 
 use super::scenario;
 use crate::arguments::Sweep;
@@ -29,19 +26,6 @@ pub(crate) fn run(wanted: &Sweep) -> Result<ExitCode, Failure> {
     bar.finish();
     let run = run?;
     super::print(&run, wanted.json)?;
-    keep(&run, &wanted.out)?;
+    super::keep_columns(&run, &wanted.out, bitpath_report::plots::sweep(&run))?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Keeps the table and the pictures. The table is on the screen already.
-fn keep(run: &Run, folder: &Path) -> Result<(), Failure> {
-    let store = Store::new(folder);
-    let table = store.save_beside(&run.id, "csv", &bitpath_report::csv::points(run))?;
-    let parquet = store.save_parquet(run)?;
-    eprintln!("table   {}\n        {}", table.display(), parquet.display());
-    for (name, plot) in bitpath_report::plots::sweep(run) {
-        let picture = plot.draw(super::PICTURE_WIDTH).file();
-        eprintln!("picture {}", store.save_beside(name, "svg", &picture)?.display());
-    }
-    Ok(())
 }

@@ -3,8 +3,6 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use bitpath_measure::Run;
-use bitpath_results::Store;
 use bitpath_sim::trends::{self, SHIPPED, Wanted};
 
 use crate::arguments::Trends;
@@ -19,7 +17,7 @@ pub(crate) fn run(wanted: &Trends) -> Result<ExitCode, Failure> {
     let run =
         trends::record(&figures, &Wanted { until: wanted.until, growth: wanted.growth.clone() })?;
     super::print(&run, wanted.json)?;
-    keep(&run, &wanted.out)?;
+    super::keep_columns(&run, &wanted.out, bitpath_report::plots::trends(&run))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -41,16 +39,4 @@ fn read(folder: &Path) -> Result<trends::Trends, Failure> {
     files.sort();
     let named = files.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     Ok(trends::Trends::read(named)?)
-}
-
-fn keep(run: &Run, folder: &Path) -> Result<(), Failure> {
-    let store = Store::new(folder);
-    let table = store.save_beside(&run.id, "csv", &bitpath_report::csv::points(run))?;
-    let parquet = store.save_parquet(run)?;
-    eprintln!("table   {}\n        {}", table.display(), parquet.display());
-    for (name, plot) in bitpath_report::plots::trends(run) {
-        let picture = plot.draw(super::PICTURE_WIDTH).file();
-        eprintln!("picture {}", store.save_beside(&name, "svg", &picture)?.display());
-    }
-    Ok(())
 }

@@ -31,13 +31,7 @@ pub fn geometric_mean_interval(values: &[f64], confidence: f64) -> Option<Estima
     }
     let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     let of_logarithms = mean_interval(&logarithms, confidence)?;
-    Some(Estimate {
-        value: of_logarithms.value.exp(),
-        low: of_logarithms.low.exp(),
-        high: of_logarithms.high.exp(),
-        method: Method::GeometricMeanStudentT,
-        ..of_logarithms
-    })
+    Some(Estimate { method: Method::GeometricMeanStudentT, ..of_logarithms.mapped(f64::exp) })
 }
 
 fn half_width(values: &[f64], centre: f64, confidence: f64) -> f64 {
@@ -46,9 +40,13 @@ fn half_width(values: &[f64], centre: f64, confidence: f64) -> f64 {
     }
     let freedom = (values.len() - 1) as f64;
     let variance = values.iter().map(|value| (value - centre).powi(2)).sum::<f64>() / freedom;
-    let quantile = StudentsT::new(0.0, 1.0, freedom)
-        .map_or(f64::INFINITY, |t| t.inverse_cdf(0.5 + confidence / 2.0));
-    quantile * (variance / values.len() as f64).sqrt()
+    quantile(freedom, confidence) * (variance / values.len() as f64).sqrt()
+}
+
+/// How many standard errors wide half of Student's t interval is.
+pub(super) fn quantile(freedom: f64, confidence: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, freedom)
+        .map_or(f64::INFINITY, |t| t.inverse_cdf(0.5 + confidence / 2.0))
 }
 
 #[cfg(test)]

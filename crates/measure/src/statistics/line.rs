@@ -1,8 +1,7 @@
 //! A straight line through points, with Student's t intervals of its slope and of what it predicts
 //! (Draper and Smith, *Applied Regression Analysis*, chapter 1).
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
-
+use super::interval::quantile;
 use super::{CONFIDENCE, Estimate, Method, mean};
 
 /// y = mean of y + slope (x - mean of x).
@@ -36,7 +35,6 @@ impl Line {
         let squares: f64 =
             points.iter().map(|(x, y)| (y - mean_y - slope * (x - mean_x)).powi(2)).sum();
         let freedom = (points.len() - 2) as f64;
-        let student = StudentsT::new(0.0, 1.0, freedom).ok()?;
         Some(Self {
             points: points.len(),
             mean_x,
@@ -44,7 +42,7 @@ impl Line {
             slope,
             spread,
             deviation: (squares / freedom).sqrt(),
-            quantile: student.inverse_cdf(0.5 + CONFIDENCE / 2.0),
+            quantile: quantile(freedom, CONFIDENCE),
         })
     }
 

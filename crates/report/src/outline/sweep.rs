@@ -89,10 +89,9 @@ mod tests {
 
     #[test]
     fn every_point_has_a_row_and_the_best_is_named() {
-        let series = |name: &str, unit, labels, values: [f64; 3]| {
-            let sample =
-                |value| Sample { value, at_s: 0.0, machine_speed: 1.0, other_load_cores: 0.0 };
-            Series { samples: values.map(sample).into(), ..Series::new(name, labels, unit) }
+        let series = |name: &str, unit, labels, values: [f64; 3]| Series {
+            samples: values.map(Sample::computed).into(),
+            ..Series::new(name, labels, unit)
         };
         let mut run = Run::begin("sweep", "sweep", "", 0);
         let words = labels([("varied", "1"), ("words", "udp,tcp")]);

@@ -93,13 +93,10 @@ mod tests {
 
     fn series(name: &str, varied: bool, unit: Unit, values: &[f64]) -> Series {
         let labels = if varied { labels([("varied", "0")]) } else { labels([]) };
-        let sample = |value: &f64| Sample {
-            value: *value,
-            at_s: 0.0,
-            machine_speed: 1.0,
-            other_load_cores: 0.0,
-        };
-        Series { samples: values.iter().map(sample).collect(), ..Series::new(name, labels, unit) }
+        Series {
+            samples: values.iter().copied().map(Sample::computed).collect(),
+            ..Series::new(name, labels, unit)
+        }
     }
 
     #[test]

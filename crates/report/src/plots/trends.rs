@@ -3,7 +3,7 @@
 
 use bitpath_measure::{Run, Series, Unit};
 
-use super::axis;
+use super::{axis, distinct};
 use crate::svg::{Plot, Point, Spacing, Stroke, Trace};
 
 /// The pictures with their names; none for a record that is not of trends.
@@ -13,18 +13,16 @@ pub fn trends(run: &Run) -> Vec<(String, Plot)> {
     let Some(years) = run.series.iter().find(|series| series.unit == Unit::Year) else {
         return Vec::new();
     };
-    let mut curves: Vec<&str> = Vec::new();
-    for curve in limits().filter_map(|series| series.labels.get("curve")) {
-        if !curves.contains(&curve.as_str()) {
-            curves.push(curve);
-        }
-    }
+    let curves = distinct(limits().map(curve_of));
     let of = |curve: &str| {
-        let of_curve =
-            limits().filter(|series| series.labels.get("curve").is_some_and(|name| name == curve));
+        let of_curve = limits().filter(|series| curve_of(series) == curve);
         (curve.replace(' ', "-"), plot(curve, years, of_curve))
     };
     curves.into_iter().map(of).collect()
+}
+
+fn curve_of(series: &Series) -> &str {
+    series.labels.get("curve").map_or("", String::as_str)
 }
 
 fn plot<'a>(curve: &str, years: &Series, limits: impl Iterator<Item = &'a Series>) -> Plot {

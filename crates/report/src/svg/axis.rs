@@ -3,7 +3,7 @@
 use bitpath_measure::Unit;
 
 use super::canvas::{Anchor, Canvas};
-use crate::format::{self, Scale};
+use crate::format::Scale;
 
 /// How values are spread along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +118,6 @@ impl Range {
         };
         let shared = Scale::of(self.unit, self.high.abs().max(self.low.abs()));
         let label = |value: f64| match self.spacing {
-            Spacing::Linear if self.unit == Unit::Year => format::value(Unit::Year, value),
             Spacing::Linear => shared.tick(value),
             Spacing::Logarithmic => Scale::of(self.unit, value).tick(value),
         };

@@ -105,7 +105,7 @@ pub fn replicate(
             series = figures.iter().map(empty).collect();
         }
         for (series, figure) in series.iter_mut().zip(&figures) {
-            series.samples.push(sample(figure.estimate.value));
+            series.samples.push(Sample::computed(figure.estimate.value));
         }
         if let Some(ended) = plan.ended(&throughput) {
             break ended;
@@ -126,11 +126,6 @@ pub(crate) fn method(replications: usize) -> Method {
 
 fn empty(figure: &Figure) -> Series {
     Series::new(&figure.name, figure.labels.clone(), figure.unit)
-}
-
-/// A simulated reading: no machine took it, at no time.
-pub(crate) fn sample(value: f64) -> Sample {
-    Sample { value, at_s: 0.0, machine_speed: 1.0, other_load_cores: 0.0 }
 }
 
 fn step(replications: usize, ended: String) -> Step {

@@ -70,9 +70,6 @@ impl Queue {
 
     /// When the interrupt for what waits fires, given when it was to fire so far.
     pub(super) fn interrupt_at(&self, nic: &Nic, planned: u64, now: u64) -> u64 {
-        if self.polled {
-            return NEVER;
-        }
         let received = self.ring.front().map_or(NEVER, |(ready, _)| *ready);
         let sent = self.sent.front().map_or(NEVER, |(time, _)| *time);
         let first = received.min(sent);

@@ -37,12 +37,14 @@ impl Machine<'_> {
         let ready = self.bus.transfer(&self.setup.bus, of, &packet, Way::Write, now);
         self.queues[queue].take(packet, ready);
         self.journal.ring.set(now, self.journal.ring.level() + u64::from(packet.frames));
-        if !self.queues[queue].polled {
-            self.plan_interrupt(queue, now);
-        }
+        self.plan_interrupt(queue, now);
     }
 
+    /// Plans the interrupt for what waits; there is none while a core polls.
     pub(super) fn plan_interrupt(&mut self, queue: usize, now: u64) {
+        if self.queues[queue].polled {
+            return;
+        }
         let id = self.numbers.interrupt(queue);
         let planned = self.calendar.time(id);
         let time = self.queues[queue].interrupt_at(&self.setup.nic, planned, now);

@@ -68,9 +68,12 @@ pub fn holds(periods: &[Period]) -> bool {
         })
     };
     let last = periods.last().map_or(0.0, |period| period.years.1);
-    binds(Component::Processor, 2004.0, LAST_OF_PROCESSOR)
+    binds(Component::Processor, STUDY_YEAR, LAST_OF_PROCESSOR)
         && binds(Component::Memory, LAST_OF_PROCESSOR + 1.0, last)
 }
+
+/// The year of the study, whose growth was that of the figures before it.
+pub(super) const STUDY_YEAR: f64 = 2004.0;
 
 /// The last year of which the study says that the processor binds.
 const LAST_OF_PROCESSOR: f64 = 2007.0;

@@ -35,22 +35,13 @@ impl Growth {
     /// Growth a year [ratio]: 0.2 is a fifth more each year.
     #[must_use]
     pub fn a_year(&self) -> Estimate {
-        raised(&self.line.slope(), |slope| libm::exp2(slope) - 1.0)
+        self.line.slope().mapped(|slope| libm::exp2(slope) - 1.0)
     }
 
     /// What one more figure of a year would be [unit of the series].
     #[must_use]
     pub fn at(&self, year: f64) -> Estimate {
-        raised(&self.line.at(year), libm::exp2)
-    }
-}
-
-fn raised(estimate: &Estimate, from_logarithm: impl Fn(f64) -> f64) -> Estimate {
-    Estimate {
-        value: from_logarithm(estimate.value),
-        low: from_logarithm(estimate.low),
-        high: from_logarithm(estimate.high),
-        ..*estimate
+        self.line.at(year).mapped(libm::exp2)
     }
 }
 

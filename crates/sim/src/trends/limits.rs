@@ -98,13 +98,9 @@ impl FromStr for Expected {
         let (name, percent) = text.split_once('=').ok_or_else(error)?;
         let component = COMPONENTS.into_iter().find(|component| component.name() == name);
         let percent = percent.trim().trim_end_matches('%').trim_end().parse::<f64>();
-        let growth = percent.ok().filter(|percent| (-100.0..=MOST_PERCENT).contains(percent));
-        match (component, growth) {
-            (Some(component), Some(percent)) if percent > -100.0 => {
-                Ok(Self { component, growth: percent / 100.0 })
-            }
-            _ => Err(error()),
-        }
+        let allowed = |percent: &f64| *percent > -100.0 && *percent <= MOST_PERCENT;
+        let percent = percent.ok().filter(allowed).ok_or_else(error)?;
+        Ok(Self { component: component.ok_or_else(error)?, growth: percent / 100.0 })
     }
 }
 
@@ -134,7 +130,7 @@ impl Curve {
         if self.steps.is_empty() || year >= from {
             return Some(value * libm::pow(1.0 + self.growth, year - from));
         }
-        self.steps.iter().take_while(|(other, _)| *other <= year).last().map(|step| step.1)
+        so_far(&self.steps, year)
     }
 }
 
@@ -214,13 +210,16 @@ fn combined(
     other: &[(f64, f64)],
     with: impl Fn(f64, f64) -> f64,
 ) -> Vec<(f64, f64)> {
-    let at = |steps: &[(f64, f64)], year: f64| {
-        steps.iter().take_while(|(other, _)| *other <= year).last().map_or(0.0, |step| step.1)
-    };
+    let at = |steps: &[(f64, f64)], year| so_far(steps, year).unwrap_or(0.0);
     let mut years: Vec<f64> = one.iter().chain(other).map(|(year, _)| *year).collect();
     years.sort_by(f64::total_cmp);
     years.dedup();
     years.into_iter().map(|year| (year, with(at(one, year), at(other, year)))).collect()
+}
+
+/// The value of the last step up to a year; none before the first.
+fn so_far(steps: &[(f64, f64)], year: f64) -> Option<f64> {
+    steps.iter().take_while(|(other, _)| *other <= year).last().map(|step| step.1)
 }
 
 /// How often a received byte crosses main memory: written by the card, read and written by the copy.

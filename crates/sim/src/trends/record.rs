@@ -7,9 +7,11 @@ use bitpath_measure::run::{Answer, Document, Figure, Run};
 use bitpath_measure::series::labels;
 use bitpath_measure::{Estimate, Sample, Series as Column, Unit};
 
-use super::forecast::holds;
+use super::forecast::{STUDY_YEAR, holds};
 use super::limits::COMPONENTS;
-use super::{Curves, Expected, Extent, Growth, Period, STUDY_2004, TrendError, Trends, periods};
+use super::{
+    Curves, Expected, Extent, Growth, Limits, Period, STUDY_2004, TrendError, Trends, periods,
+};
 
 /// What is asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,9 +24,6 @@ pub struct Wanted {
 
 /// First year: all four components have a figure (1984: the first bus of a PC that is one).
 pub const FROM: u32 = 1984;
-
-/// The year of the study, whose growth was that of the figures before it.
-const STUDY_YEAR: f64 = 2004.0;
 
 /// Each curve with its name.
 type Named = (&'static str, Curves);
@@ -88,20 +87,20 @@ fn growth_figure(series: &str, growth: &Growth) -> Figure {
 
 /// A column of years, and one for each curve and component.
 fn columns(curves: &[Named], until: u32) -> Vec<Column> {
-    let years: Vec<u32> = (FROM..=until).collect();
-    let column = |name: &str, labels, unit, value: &dyn Fn(f64) -> f64| Column {
-        samples: years.iter().map(|year| Sample::computed(value(f64::from(*year)))).collect(),
+    let years: Vec<f64> = (FROM..=until).map(f64::from).collect();
+    let column = |name: &str, labels, unit, values: &[f64]| Column {
+        samples: values.iter().copied().map(Sample::computed).collect(),
         ..Column::new(name, labels, unit)
     };
-    let mut columns =
-        vec![column("year", labels([("varied", "0")]), Unit::Year, &std::convert::identity)];
+    let mut columns = vec![column("year", labels([("varied", "0")]), Unit::Year, &years)];
     for (name, curves) in curves {
+        let limits: Vec<Limits> = years.iter().filter_map(|year| curves.at(*year)).collect();
         for (index, component) in COMPONENTS.into_iter().enumerate() {
-            let limit =
-                |year| curves.at(year).map_or(f64::NAN, |limits| limits.bits_per_second[index]);
-            if years.iter().all(|year| limit(f64::from(*year)).is_finite()) {
+            let values: Vec<f64> =
+                limits.iter().map(|limits| limits.bits_per_second[index]).collect();
+            if values.len() == years.len() && values.iter().all(|value| value.is_finite()) {
                 let labels = labels([("component", component.name()), ("curve", *name)]);
-                columns.push(column("limit", labels, Unit::BitsPerSecond, &limit));
+                columns.push(column("limit", labels, Unit::BitsPerSecond, &values));
             }
         }
     }
