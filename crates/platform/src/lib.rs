@@ -10,6 +10,7 @@
 
 pub mod affinity;
 pub mod calibration;
+pub mod channel;
 pub mod clock;
 pub mod codec;
 pub mod facts;
