@@ -6,6 +6,7 @@
 
 mod decode;
 mod orders;
+mod pipeline;
 mod receiver;
 mod sender;
 mod spin;
@@ -13,7 +14,7 @@ mod stream;
 
 pub use orders::{
     Buffers, FrameTime, JobOrder, Order, Outgoing, ReceivedJob, Report, SentJob, SliceUse,
-    TransferOrder, Woken,
+    StageOrder, StageUse, TransferOrder, Woken,
 };
 
 use std::collections::BTreeMap;
@@ -35,6 +36,7 @@ pub(crate) struct State {
     pub(crate) udp: Option<UdpSocket>,
     pub(crate) listener: Option<TcpListener>,
     pub(crate) stream: Option<TcpStream>,
+    channels: pipeline::Channels,
     /// Clips that were loaded, so that no job waits for one.
     clips: BTreeMap<PathBuf, Rc<Clip>>,
 }
@@ -103,6 +105,10 @@ fn obey(order: Order, state: &mut State) -> Result<Report, BenchError> {
         Order::Decode { clip } => decode::times(&*state.clip(&clip)?)?,
         Order::SendJob(order) => sender::job(state, &order)?,
         Order::ReceiveJob(order) => receiver::job(state, &order)?,
+        Order::OfferChannel(spec) => state.channels.offer(&spec)?,
+        Order::JoinChannel { spec, place } => state.channels.join(&spec, &place)?,
+        Order::AcceptChannel => state.channels.accept()?,
+        Order::Stream(order) => state.channels.stream(&order)?,
     })
 }
 
