@@ -16,6 +16,7 @@ pub mod host;
 pub mod memory;
 pub mod model;
 pub mod part;
+pub mod pipeline;
 pub mod points;
 pub mod profile;
 pub mod socket_memory;
@@ -64,6 +65,7 @@ pub fn run(options: &Options, watcher: Watcher<'_>) -> (Run, Option<BenchError>)
     let outcome = parts(options, &plan, &mut sitting);
     let (mut run, error) = sitting.close(outcome);
     memory::conclude(&mut run);
+    pipeline::conclude(&mut run);
     (run, error)
 }
 
@@ -82,6 +84,12 @@ fn parts(options: &Options, plan: &Plan, sitting: &mut Sitting<'_>) -> Result<()
                 let bytes = sitting.run.environment.as_ref().map_or(0, |facts| facts.memory_bytes);
                 let Sitting { run, sampler, steps, .. } = sitting;
                 let doubts = memory::sample(bytes, sampler, &effort, steps)?;
+                doubts.into_iter().for_each(|doubt| run.doubt(doubt));
+            }
+            Part::Pipeline => {
+                sitting.steps.begin(part.name())?;
+                let Sitting { run, sampler, steps, .. } = sitting;
+                let doubts = pipeline::sample(&options.program, sampler, &effort, steps)?;
                 doubts.into_iter().for_each(|doubt| run.doubt(doubt));
             }
         }

@@ -280,7 +280,7 @@ impl Bed for Testbed {
 }
 
 /// An order by its name alone, for messages.
-fn task(order: &Order) -> String {
+pub(crate) fn task(order: &Order) -> String {
     let text = format!("{order:?}");
     text.split([' ', '(', '{']).next().unwrap_or_default().to_owned()
 }

@@ -13,6 +13,8 @@ pub enum Part {
     Model,
     /// Bandwidth and latency of memory by working set.
     Memory,
+    /// What three processes pass on to each other, by channel.
+    Pipeline,
 }
 
 /// What to measure and for how long.
@@ -31,7 +33,7 @@ pub const PLAN: &str = "probe.toml";
 
 impl Part {
     /// All parts, in the order in which a probe of the whole host takes them.
-    pub const ALL: [Self; 2] = [Self::Model, Self::Memory];
+    pub const ALL: [Self; 3] = [Self::Model, Self::Memory, Self::Pipeline];
 
     /// The name in records and on the command line.
     #[must_use]
@@ -39,6 +41,7 @@ impl Part {
         match self {
             Self::Model => "model",
             Self::Memory => "memory",
+            Self::Pipeline => "pipeline",
         }
     }
 
@@ -47,6 +50,7 @@ impl Part {
         match self {
             Self::Model => 1.0,
             Self::Memory => 1.5,
+            Self::Pipeline => 1.0,
         }
     }
 
@@ -55,7 +59,7 @@ impl Part {
     pub fn steps(self) -> usize {
         match self {
             Self::Model => 6,
-            Self::Memory => 1,
+            Self::Memory | Self::Pipeline => 1,
         }
     }
 
