@@ -3,9 +3,12 @@
 //! Each function returns the data of a picture, to be drawn at any width; none where the record
 //! has nothing for it.
 
+mod pipeline;
 mod sweep;
 mod trends;
 
+pub use pipeline::pipeline;
+pub(crate) use pipeline::{pipeline_channels, pipeline_columns};
 pub use sweep::sweep;
 pub use trends::trends;
 

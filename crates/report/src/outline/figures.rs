@@ -81,6 +81,7 @@ fn is_shown(figure: &Figure) -> bool {
     let named = |names: &[(&str, &str)]| names.iter().any(|(known, _)| *known == name);
     // What a job did stands in the predictions' table, and the fitted curve in its picture.
     let elsewhere = name.starts_with("job.") || name == "stack.cost.fitted";
+    let elsewhere = elsewhere || super::pipeline::shows(figure);
     elsewhere || name == COST || name == COPY || named(&FITS) || named(&DECODE)
 }
 
