@@ -18,6 +18,7 @@ pub mod interrupt;
 pub mod latency;
 pub mod memory;
 pub mod namespace;
+pub mod noise;
 pub mod process;
 pub mod socket;
 pub mod usage;

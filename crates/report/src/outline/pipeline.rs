@@ -20,7 +20,9 @@ const CONCLUSIONS: [(&str, &str); 3] = [
 /// What stands above the tables.
 const WHAT: &str = "Source, filter and sink are processes; each does a trivial pass over every \
     word. Columns: blocks that a channel holds, and behind them the same on an Opteron 175 of 2008 \
-    (slides on network performance, rule 8). Medians; their intervals are among the raw numbers.";
+    (slides on network performance, rule 8). Pipes and sockets hold more than a few small blocks \
+    whatever is asked of them; `pipeline.room` says how much. Medians; their intervals are among \
+    the raw numbers.";
 
 /// Whether a figure is shown here.
 pub(super) fn shows(figure: &Figure) -> bool {
