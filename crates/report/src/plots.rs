@@ -3,10 +3,12 @@
 //! Each function returns the data of a picture, to be drawn at any width; none where the record
 //! has nothing for it.
 
+mod memory;
 mod pipeline;
 mod sweep;
 mod trends;
 
+pub use memory::memory;
 pub use pipeline::pipeline;
 pub(crate) use pipeline::{pipeline_channels, pipeline_columns};
 pub use sweep::sweep;

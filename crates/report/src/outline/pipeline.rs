@@ -24,10 +24,8 @@ const WHAT: &str = "Source, filter and sink are processes; each does a trivial p
     whatever is asked of them; `pipeline.room` says how much. Medians; their intervals are among \
     the raw numbers.";
 
-/// Whether a figure is shown here.
-pub(super) fn shows(figure: &Figure) -> bool {
-    figure.name.starts_with("pipeline.")
-}
+/// Beginning of the names of this part's figures.
+pub(super) const PART: &str = "pipeline.";
 
 /// The best of each channel, then for each channel its picture and its table.
 pub(super) fn blocks(run: &Run) -> Vec<Block> {
