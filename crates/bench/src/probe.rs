@@ -10,6 +10,7 @@
 //!
 //! A part that was interrupted goes on with its samples: they are in the record.
 
+pub mod clock;
 pub mod copy;
 pub mod decode;
 pub mod host;
@@ -66,6 +67,7 @@ pub fn run(options: &Options, watcher: Watcher<'_>) -> (Run, Option<BenchError>)
     let (mut run, error) = sitting.close(outcome);
     memory::conclude(&mut run);
     pipeline::conclude(&mut run);
+    clock::conclude(&mut run);
     (run, error)
 }
 
@@ -84,6 +86,12 @@ fn parts(options: &Options, plan: &Plan, sitting: &mut Sitting<'_>) -> Result<()
                 let bytes = sitting.run.environment.as_ref().map_or(0, |facts| facts.memory_bytes);
                 let Sitting { run, sampler, steps, .. } = sitting;
                 let doubts = memory::sample(bytes, sampler, &effort, steps)?;
+                doubts.into_iter().for_each(|doubt| run.doubt(doubt));
+            }
+            Part::Clock => {
+                sitting.steps.begin(part.name())?;
+                let Sitting { run, sampler, steps, .. } = sitting;
+                let doubts = clock::sample(sampler, &effort, steps)?;
                 doubts.into_iter().for_each(|doubt| run.doubt(doubt));
             }
             Part::Pipeline => {

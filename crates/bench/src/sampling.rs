@@ -27,7 +27,13 @@ const MANY_OUTLIERS: f64 = 0.1;
 const FEW_SAMPLES: usize = 5;
 
 /// Quantities that are read once: they do not vary.
-const SINGLE_READINGS: [&str; 2] = ["clock.step", "clock.tsc_rate"];
+const SINGLE_READINGS: [&str; 5] = [
+    "clock.step",
+    "clock.tsc_rate",
+    "clock.resolution",
+    "clock.observed_step",
+    "clock.tsc_invariant",
+];
 
 /// Where samples are taken: whose processors, and whose work is not that of others.
 pub trait Bed {

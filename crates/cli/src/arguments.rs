@@ -90,6 +90,8 @@ pub(crate) enum ProbePart {
     Model,
     /// Bandwidth and latency of memory by working set, and the caches that they show
     Memory,
+    /// Clocks, timers, system calls, page faults and interrupts, and whether the time stamp counter is usable
+    Clock,
     /// What three processes pass on to each other over shared memory, pipes and sockets
     Pipeline,
 }

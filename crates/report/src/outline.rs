@@ -5,6 +5,7 @@
 
 mod answer;
 mod checks;
+mod clock;
 mod comparison;
 mod environment;
 mod figures;
@@ -119,6 +120,7 @@ pub(crate) fn sections(run: &Run) -> Vec<Section> {
         Section::new("jobs", "Bottlenecks and remedies", answer::job_blocks(run)),
         Section::new("cost", "Cost of a call by message size", figures::cost_blocks(run)),
         Section::new("copy", "Memory bandwidth by working set", figures::copy_blocks(run)),
+        Section::new("clock", "Clocks and costs", clock::blocks(run)),
         Section::new("memory", "Memory by working set", memory::blocks(run)),
         Section::new("pipeline", "A pipeline of three processes", pipeline::blocks(run)),
         Section::new("decode", "Decoding", figures::decode_blocks(run)),

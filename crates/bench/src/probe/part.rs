@@ -13,6 +13,8 @@ pub enum Part {
     Model,
     /// Bandwidth and latency of memory by working set.
     Memory,
+    /// Clocks and the kernel's small operations.
+    Clock,
     /// What three processes pass on to each other, by channel.
     Pipeline,
 }
@@ -33,7 +35,7 @@ pub const PLAN: &str = "probe.toml";
 
 impl Part {
     /// All parts, in the order in which a probe of the whole host takes them.
-    pub const ALL: [Self; 3] = [Self::Model, Self::Memory, Self::Pipeline];
+    pub const ALL: [Self; 4] = [Self::Model, Self::Clock, Self::Memory, Self::Pipeline];
 
     /// The name in records and on the command line.
     #[must_use]
@@ -41,6 +43,7 @@ impl Part {
         match self {
             Self::Model => "model",
             Self::Memory => "memory",
+            Self::Clock => "clock",
             Self::Pipeline => "pipeline",
         }
     }
@@ -50,6 +53,7 @@ impl Part {
         match self {
             Self::Model => 1.0,
             Self::Memory => 1.5,
+            Self::Clock => 0.5,
             Self::Pipeline => 1.0,
         }
     }
@@ -59,7 +63,7 @@ impl Part {
     pub fn steps(self) -> usize {
         match self {
             Self::Model => 6,
-            Self::Memory | Self::Pipeline => 1,
+            Self::Clock | Self::Memory | Self::Pipeline => 1,
         }
     }
 
