@@ -11,7 +11,7 @@ use crate::film::film_of;
 
 /// Most compressed video that a study holds [B]: parent and both workers each keep a copy, and
 /// all of them together stay below 200 MiB.
-const MAX_CLIP: ByteCount = ByteCount(32 << 20);
+pub(crate) const MAX_CLIP: ByteCount = ByteCount(32 << 20);
 
 /// Length of the clip that is made here [s].
 const SYNTH_SECONDS: u32 = 12;

@@ -68,6 +68,7 @@ pub fn run(options: &Options, watcher: Watcher<'_>) -> (Run, Option<BenchError>)
     memory::conclude(&mut run);
     pipeline::conclude(&mut run);
     clock::conclude(&mut run);
+    decode::conclude(&mut run);
     (run, error)
 }
 
@@ -92,6 +93,14 @@ fn parts(options: &Options, plan: &Plan, sitting: &mut Sitting<'_>) -> Result<()
                 sitting.steps.begin(part.name())?;
                 let Sitting { run, sampler, steps, .. } = sitting;
                 let doubts = clock::sample(sampler, &effort, steps)?;
+                doubts.into_iter().for_each(|doubt| run.doubt(doubt));
+            }
+            Part::Decode => {
+                sitting.steps.begin(part.name())?;
+                let Sitting { run, sampler, steps, .. } = sitting;
+                let Options { program, scratch, .. } = options;
+                let doubts =
+                    decode::sample(program, &plan.clips, scratch, sampler, &effort, steps)?;
                 doubts.into_iter().for_each(|doubt| run.doubt(doubt));
             }
             Part::Pipeline => {

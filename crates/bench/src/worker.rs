@@ -103,6 +103,7 @@ fn obey(order: Order, state: &mut State) -> Result<Report, BenchError> {
             Report::Done
         }
         Order::Decode { clip } => decode::times(&*state.clip(&clip)?)?,
+        Order::DecodeAll { clip, threads } => decode::all(&*state.clip(&clip)?, threads)?,
         Order::SendJob(order) => sender::job(state, &order)?,
         Order::ReceiveJob(order) => receiver::job(state, &order)?,
         Order::OfferChannel(spec) => state.channels.offer(&spec)?,

@@ -94,6 +94,12 @@ pub(crate) enum ProbePart {
     Clock,
     /// What three processes pass on to each other over shared memory, pipes and sockets
     Pipeline,
+    /// What clips are, and what it costs to decode them, by type of frame and number of threads
+    Decode {
+        /// Clips; without one, an MPEG-1 film is made
+        #[arg(value_name = "CLIP")]
+        clips: Vec<PathBuf>,
+    },
 }
 
 /// How large a simulation may be.

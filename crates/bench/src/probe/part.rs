@@ -17,6 +17,8 @@ pub enum Part {
     Clock,
     /// What three processes pass on to each other, by channel.
     Pipeline,
+    /// What clips are, and what it costs to decode them.
+    Decode,
 }
 
 /// What to measure and for how long.
@@ -35,7 +37,8 @@ pub const PLAN: &str = "probe.toml";
 
 impl Part {
     /// All parts, in the order in which a probe of the whole host takes them.
-    pub const ALL: [Self; 4] = [Self::Model, Self::Clock, Self::Memory, Self::Pipeline];
+    pub const ALL: [Self; 5] =
+        [Self::Model, Self::Clock, Self::Memory, Self::Pipeline, Self::Decode];
 
     /// The name in records and on the command line.
     #[must_use]
@@ -44,6 +47,7 @@ impl Part {
             Self::Model => "model",
             Self::Memory => "memory",
             Self::Clock => "clock",
+            Self::Decode => "decode",
             Self::Pipeline => "pipeline",
         }
     }
@@ -53,7 +57,7 @@ impl Part {
         match self {
             Self::Model => 1.0,
             Self::Memory => 1.5,
-            Self::Clock => 0.5,
+            Self::Clock | Self::Decode => 0.5,
             Self::Pipeline => 1.0,
         }
     }
@@ -63,7 +67,7 @@ impl Part {
     pub fn steps(self) -> usize {
         match self {
             Self::Model => 6,
-            Self::Clock | Self::Memory | Self::Pipeline => 1,
+            Self::Clock | Self::Decode | Self::Memory | Self::Pipeline => 1,
         }
     }
 

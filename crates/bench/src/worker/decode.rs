@@ -1,9 +1,10 @@
-//! Timing the decoder, frame by frame.
+//! Timing the decoder, frame by frame or as a whole.
 
+use bitpath_platform::affinity::{allowed_cpus, pin_thread};
 use bitpath_platform::clock;
 use bitpath_platform::codec::{Clip, Decoder};
 
-use super::{FrameTime, Report};
+use super::{FrameTime, Report, SliceUse};
 use crate::BenchError;
 use crate::film::kind_of;
 
@@ -21,4 +22,26 @@ pub(super) fn times(clip: &Clip) -> Result<Report, BenchError> {
     }
     decoder.flush()?;
     Ok(Report::Decoded(times))
+}
+
+/// Decodes the clip once on so many threads. A thread alone stays on one processor; more of them go
+/// where the system puts them, among those that this process may use.
+pub(super) fn all(clip: &Clip, threads: usize) -> Result<Report, BenchError> {
+    let last = allowed_cpus()?.last().copied().filter(|_| threads == 1);
+    let _pinned = last.map(pin_thread).transpose()?;
+    // Made here, after the thread is where it stays: its threads inherit the processors.
+    let mut decoder = Decoder::on_threads(clip.parameters(), threads)?;
+    let (start_ns, cpu_ns) = (clock::monotonic_ns(), clock::process_cpu_ns());
+    let mut pictures = 0;
+    for index in 0..clip.frames().len() {
+        pictures += decoder.decode(clip.packet(index))?;
+    }
+    pictures += decoder.flush()?;
+    Ok(Report::Slice(SliceUse {
+        calls: pictures as u64,
+        bytes: clip.frames().iter().map(|frame| u64::from(frame.bytes)).sum(),
+        cpu_ns: clock::process_cpu_ns() - cpu_ns,
+        elapsed_ns: clock::monotonic_ns() - start_ns,
+        sleeps: 0,
+    }))
 }

@@ -70,6 +70,13 @@ pub enum Order {
         /// The clip.
         clip: PathBuf,
     },
+    /// Decode a clip once, on so many threads.
+    DecodeAll {
+        /// The clip.
+        clip: PathBuf,
+        /// Threads of the decoder.
+        threads: usize,
+    },
     /// Be the sender of a job.
     SendJob(Box<JobOrder>),
     /// Be the receiver of a job.

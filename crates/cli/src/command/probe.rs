@@ -39,14 +39,18 @@ pub(crate) fn run(wanted: &Probe) -> Result<ExitCode, Failure> {
 }
 
 fn plan(wanted: &Probe) -> Plan {
-    let parts = match wanted.part {
+    let mut clips: Vec<_> = wanted.clip.iter().cloned().collect();
+    let parts = match &wanted.part {
         None => Part::ALL.to_vec(),
         Some(ProbePart::Model) => vec![Part::Model],
         Some(ProbePart::Memory) => vec![Part::Memory],
         Some(ProbePart::Clock) => vec![Part::Clock],
         Some(ProbePart::Pipeline) => vec![Part::Pipeline],
+        Some(ProbePart::Decode { clips: more }) => {
+            clips.extend(more.iter().cloned());
+            vec![Part::Decode]
+        }
     };
-    let clips = wanted.clip.iter().cloned().collect();
     Plan { parts, budget_s: wanted.budget.seconds, clips }
 }
 
