@@ -7,6 +7,7 @@ mod answer;
 mod checks;
 mod clock;
 mod comparison;
+mod decode;
 mod environment;
 mod figures;
 mod memory;
@@ -123,7 +124,7 @@ pub(crate) fn sections(run: &Run) -> Vec<Section> {
         Section::new("clock", "Clocks and costs", clock::blocks(run)),
         Section::new("memory", "Memory by working set", memory::blocks(run)),
         Section::new("pipeline", "A pipeline of three processes", pipeline::blocks(run)),
-        Section::new("decode", "Decoding", figures::decode_blocks(run)),
+        Section::new("decode", "Decoding", decode::blocks(run)),
         Section::new("time", "Buffers and processor over time", timeline_blocks(run)),
         Section::new("figures", "Other figures", figures::other_blocks(run)),
         Section::new("pitfalls", "Pitfalls", pitfall_blocks(run)),
