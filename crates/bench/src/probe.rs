@@ -65,11 +65,16 @@ pub fn run(options: &Options, watcher: Watcher<'_>) -> (Run, Option<BenchError>)
     };
     let outcome = parts(options, &plan, &mut sitting);
     let (mut run, error) = sitting.close(outcome);
-    memory::conclude(&mut run);
-    pipeline::conclude(&mut run);
-    clock::conclude(&mut run);
-    decode::conclude(&mut run);
+    conclude(&mut run);
     (run, error)
+}
+
+/// Adds what the figures of a probe's record say together.
+pub fn conclude(run: &mut Run) {
+    clock::conclude(run);
+    memory::conclude(run);
+    pipeline::conclude(run);
+    decode::conclude(run);
 }
 
 /// Seed of a probe: it moves nothing but the order of measurements, and is recorded.

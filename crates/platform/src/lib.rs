@@ -13,6 +13,7 @@ pub mod calibration;
 pub mod channel;
 pub mod clock;
 pub mod codec;
+pub mod counters;
 pub mod facts;
 pub mod interrupt;
 pub mod latency;
