@@ -61,6 +61,14 @@ pub fn prepare(given: Option<&Path>, folder: &Path) -> Result<StudyClip, BenchEr
     Ok(StudyClip { path, film, synthetic, description })
 }
 
+/// Refuses what is no clip that can be decoded.
+///
+/// # Errors
+/// Those of the clip, with its name.
+pub fn check(path: &Path) -> Result<(), BenchError> {
+    Ok(Clip::open_within(path, MAX_CLIP).map(drop)?)
+}
+
 /// The clip as [`prepare`] gives it; none and a doubt where this build cannot decode and none was asked
 /// for.
 ///

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use bitpath_bench::clip;
 use bitpath_bench::probe::{self, Options, Part, Plan, model};
 use bitpath_measure::Run;
 use bitpath_results::Store;
@@ -14,12 +15,15 @@ use crate::progress::Bar;
 /// Measures, keeps the record, and writes the profile beside it. What was measured is shown and kept
 /// also when an error ended the probe.
 pub(crate) fn run(wanted: &Probe) -> Result<ExitCode, Failure> {
+    let plan = plan(wanted);
+    // Before anything is measured or written.
+    plan.clips.iter().try_for_each(|clip| clip::check(clip))?;
     let prepared = Prepared::new(&wanted.out)?;
     let earlier = wanted.resume.as_ref().map(|id| earlier(&prepared.store, id)).transpose()?;
     let options = Options {
         program: prepared.program.clone(),
         scratch: prepared.scratch.path().to_owned(),
-        plan: plan(wanted),
+        plan,
         id: prepared.id("probe"),
         earlier,
     };

@@ -14,6 +14,7 @@ mod limits;
 mod live;
 mod output_folder;
 mod overrides;
+mod parts;
 #[cfg(feature = "decode")]
 mod planted;
 mod probe;
