@@ -111,7 +111,8 @@ fn parts(options: &Options, plan: &Plan, sitting: &mut Sitting<'_>) -> Result<()
             Part::Pipeline => {
                 sitting.steps.begin(part.name())?;
                 let Sitting { run, sampler, steps, .. } = sitting;
-                let doubts = pipeline::sample(&options.program, sampler, &effort, steps)?;
+                let program = &options.program;
+                let doubts = pipeline::sample(program, plan.cores, sampler, &effort, steps)?;
                 doubts.into_iter().for_each(|doubt| run.doubt(doubt));
             }
         }

@@ -64,17 +64,21 @@ const MOST_BLOCKS: u64 = 1 << 24;
 /// Most that one try may be larger than the one before: the first is too short to be trusted.
 const GROWTH: u64 = 32;
 
-/// Samples all channels: the powers of four first, then what lies between.
+/// Samples all channels: the powers of four first, then what lies between. The stages run on the given
+/// processors.
 ///
 /// # Errors
-/// When a worker cannot be started or is gone, or the user asked to stop.
+/// When a worker cannot be started or is gone, when a processor may not be used, or the user asked to
+/// stop.
 pub fn sample(
     program: &Path,
+    cores: Option<[usize; 3]>,
     sampler: &mut Sampler,
     effort: &Effort,
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Pitfall>, BenchError> {
-    let cpus = placed(&affinity::allowed_cpus()?);
+    let allowed = affinity::allowed_cpus()?;
+    let cpus = cores.unwrap_or_else(|| placed(&allowed));
     let mut line = Line::open(program, cpus)?;
     let mut doubts = Vec::new();
     if cpus == [cpus[0]; 3] {

@@ -44,18 +44,22 @@ pub(crate) fn run(wanted: &Probe) -> Result<ExitCode, Failure> {
 
 fn plan(wanted: &Probe) -> Plan {
     let mut clips: Vec<_> = wanted.clip.iter().cloned().collect();
+    let mut cores = None;
     let parts = match &wanted.part {
         None => Part::ALL.to_vec(),
         Some(ProbePart::Model) => vec![Part::Model],
         Some(ProbePart::Memory) => vec![Part::Memory],
         Some(ProbePart::Clock) => vec![Part::Clock],
-        Some(ProbePart::Pipeline) => vec![Part::Pipeline],
+        Some(ProbePart::Pipeline { cores: chosen }) => {
+            cores = chosen.map(|chosen| chosen.0);
+            vec![Part::Pipeline]
+        }
         Some(ProbePart::Decode { clips: more }) => {
             clips.extend(more.iter().cloned());
             vec![Part::Decode]
         }
     };
-    Plan { parts, budget_s: wanted.budget.seconds, clips }
+    Plan { parts, budget_s: wanted.budget.seconds, clips, cores }
 }
 
 /// The record to go on with: one of a probe, cut short.

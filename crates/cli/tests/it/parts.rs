@@ -4,10 +4,15 @@
 use std::path::{Path, PathBuf};
 
 use bitpath_measure::series::labels;
-use bitpath_measure::{Labels, Run};
+use bitpath_measure::{Labels, Pitfall, Run};
+use nix::sys::signal::Signal;
 
-use crate::invocation::{Ended, Invocation};
-use crate::turns::alone;
+use crate::invocation::{Ended, Invocation, Started};
+use crate::processes::{self, Process};
+use crate::turns::{alone, beside_others};
+
+/// Processor time after which a stage has passed many blocks [clock ticks]: three tenths of a second.
+const WELL_UNDER_WAY: u64 = 30;
 
 fn part(name: &str, budget: &str, out: &Path) -> Invocation {
     Invocation::new().with(["probe", name, "--json", "--budget", budget, "--out"]).with([out])
@@ -49,6 +54,55 @@ fn every_channel_of_the_pipeline_stands_beside_the_opteron() {
     for words in ["A pipeline of three processes", "-- Over ring --", "2008: 4 blocks"] {
         assert!(report.contains(words), "no `{words}` in {report}");
     }
+}
+
+/// Started, with all three stages at work.
+fn pipeline_at_work(out: &Path) -> (Started, Vec<Process>) {
+    let probe = part("pipeline", "60s", out).start();
+    let stages = processes::until("the stages to be at work", || {
+        let stages = probe.workers();
+        let busy = stages.iter().all(|stage| stage.ticks >= WELL_UNDER_WAY);
+        (stages.len() == 3 && busy).then_some(stages)
+    });
+    (probe, stages)
+}
+
+#[test]
+fn ctrl_c_in_a_pipeline_keeps_what_was_measured() {
+    let _turn = alone();
+    let out = tempfile::tempdir().unwrap();
+    let (probe, _) = pipeline_at_work(out.path());
+    probe.signal_group(Signal::SIGINT);
+    let ended = probe.end();
+    assert_eq!(ended.code, 130, "{}", ended.stderr);
+    assert_eq!(ended.left, [""; 0]);
+    let run = ended.record();
+    assert!(!run.complete && run.series.iter().any(|series| series.name == "pipeline.throughput"));
+}
+
+#[test]
+fn a_stage_that_dies_is_named_and_what_was_measured_is_kept() {
+    let _turn = alone();
+    let out = tempfile::tempdir().unwrap();
+    let (probe, stages) = pipeline_at_work(out.path());
+    processes::kill(stages[1].pid);
+    let ended = probe.end();
+    assert!(ended.code != 0 && ended.stderr.contains("signal: 9"), "{}", ended.stderr);
+    assert_eq!(ended.left, [""; 0]);
+    let run = ended.record();
+    assert!(!run.complete && run.series.iter().any(|series| series.name == "pipeline.throughput"));
+    assert!(run.pitfalls.iter().any(|doubt| matches!(doubt, Pitfall::Stopped { .. })));
+}
+
+#[test]
+fn a_processor_that_is_not_there_is_named() {
+    let _turn = beside_others();
+    let out = tempfile::tempdir().unwrap();
+    let ended = part("pipeline", "1s", out.path()).with(["--cores", "0,999,0"]).run();
+    assert!(ended.code != 0 && ended.stderr.contains("processor 999"), "{}", ended.stderr);
+    assert_eq!(ended.left, [""; 0]);
+    let wrong = part("pipeline", "1s", out.path()).with(["--cores", "0,1"]).run();
+    wrong.refused(&["--cores", "source, filter and sink"]);
 }
 
 #[test]

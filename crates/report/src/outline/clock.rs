@@ -30,11 +30,12 @@ const OPERATIONS: [(&str, Label, &str); 6] = [
 ];
 
 /// What takes a processor away, and the titles.
-const GAPS: [(&str, &str); 6] = [
+const GAPS: [(&str, &str); 7] = [
     ("clock.gaps", "gaps"),
     ("clock.gap_share", "of the time"),
     ("clock.gap_longest", "longest in 50 ms"),
     ("clock.interrupts", "interrupts"),
+    ("clock.interrupt_time", "as accounted"),
     ("clock.switches", "switches"),
     ("clock.steal", "steal"),
 ];

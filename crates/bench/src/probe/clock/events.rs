@@ -24,6 +24,7 @@ pub(super) const LONGEST_GAP: &str = "clock.gap_longest";
 
 /// What the kernel counted on the same processor meanwhile.
 pub(super) const INTERRUPTS: &str = "clock.interrupts";
+pub(super) const INTERRUPT_TIME: &str = "clock.interrupt_time";
 pub(super) const SWITCHES: &str = "clock.switches";
 pub(super) const STEAL: &str = "clock.steal";
 
@@ -112,15 +113,17 @@ fn gaps(cpu: usize, counter_hz: Option<f64>) -> Point<'static, Here> {
 }
 
 /// One window in rates.
-fn rates(noise: &Noise) -> [(&'static str, Unit, f64); 6] {
+fn rates(noise: &Noise) -> [(&'static str, Unit, f64); 7] {
     let elapsed_ns = noise.elapsed_ns.max(1) as f64;
     let rate = |count: u64| count as f64 / elapsed_ns * 1e9;
+    let in_interrupts_ns = noise.stat.irq_ns + noise.stat.softirq_ns;
     let longest = noise.gaps_ns.iter().copied().fold(0.0, f64::max);
     [
         (GAPS, Unit::Hertz, rate(noise.gaps)),
         (GAP_SHARE, Unit::Ratio, noise.lost_ns / elapsed_ns),
         (LONGEST_GAP, Unit::Nanoseconds, longest),
         (INTERRUPTS, Unit::Hertz, rate(noise.interrupts)),
+        (INTERRUPT_TIME, Unit::Ratio, in_interrupts_ns as f64 / elapsed_ns),
         (SWITCHES, Unit::Hertz, rate(noise.switches)),
         (STEAL, Unit::Cores, noise.stat.steal_ns as f64 / elapsed_ns),
     ]
