@@ -13,9 +13,11 @@ mod player;
 mod stream;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use bitpath_measure::series::labels;
 use bitpath_measure::{Labels, Pitfall, Unit};
+use bitpath_platform::clock;
 use bitpath_platform::codec::{self, CodecError, MAX_THREADS};
 
 use crate::BenchError;
@@ -43,6 +45,10 @@ pub const CYCLES: &str = "decode.cycles_per_byte";
 /// Devices that decode [count], with what they are.
 pub const HARDWARE: &str = "decode.hardware";
 
+/// Windows over which the counter's rate is taken, for the doubt that names it.
+const COUNTER_WINDOW: Duration = Duration::from_millis(10);
+const COUNTER_WINDOWS: usize = 5;
+
 /// Samples all clips; without one, a clip that is made in `scratch`. Returns the doubts.
 ///
 /// # Errors
@@ -56,7 +62,9 @@ pub fn sample(
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Pitfall>, BenchError> {
     note_hardware(sampler);
-    let mut doubts = Vec::new();
+    let counter = clock::calibrate_tsc(COUNTER_WINDOW, COUNTER_WINDOWS);
+    let mut doubts: Vec<Pitfall> =
+        counter.map(|rate| Pitfall::TscCycles { tsc_hz: rate.hz }).into_iter().collect();
     let clips = match clips {
         [] => match made(scratch, &mut doubts)? {
             Some(clip) => vec![clip],

@@ -89,7 +89,24 @@ pub fn sample(
         let mut points: Vec<_> = runs.map(|run| run.point(cpus)).collect();
         doubts.extend(sample_all(&mut line, &mut points, sampler, &effort.share(share), steps)?);
     }
+    doubts.extend(Kind::ALL.into_iter().filter_map(|kind| capped(kind, cpus, sampler)));
     Ok(doubts)
+}
+
+/// The largest channel of a kind that the system gave less room than was asked for.
+fn capped(kind: Kind, cpus: [usize; 3], sampler: &Sampler) -> Option<Pitfall> {
+    let wanted = |run: &Run| run.spec.wanted_bytes() as u64;
+    let of_kind = runs().into_iter().filter(|run| run.spec.kind == kind);
+    let given = of_kind.filter_map(|run| Some((run, sampler.median(ROOM, &run.labels(cpus))?)));
+    let capped = given.filter(|(run, given)| *given < wanted(run) as f64);
+    let (run, given) = capped.max_by_key(|(run, _)| wanted(run))?;
+    let option = if kind == Kind::Pipe { "F_SETPIPE_SZ" } else { "SO_SNDBUF" };
+    Some(Pitfall::BufferCapped {
+        option: option.into(),
+        wanted_bytes: wanted(&run),
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "some MiB")]
+        given_bytes: given as u64,
+    })
 }
 
 /// Processors of source, filter and sink: the filter on one of its own, the others together unless there
@@ -214,6 +231,21 @@ mod tests {
         }
         let direct = runs.iter().filter(|run| run.route == Route::Direct);
         assert_eq!(direct.count(), 16);
+    }
+
+    #[test]
+    fn a_channel_with_less_room_than_asked_for_is_a_doubt() {
+        let mut sampler = Sampler::begin();
+        let cpus = [0, 1, 0];
+        assert_eq!(capped(Kind::Pipe, cpus, &sampler), None);
+        for run in runs().into_iter().filter(|run| run.route == Route::Filtered) {
+            let given = run.spec.wanted_bytes().min(1 << 20) as f64;
+            sampler.add_alone(ROOM, &run.labels(cpus), Unit::Bytes, &[given]);
+        }
+        let found = capped(Kind::Pipe, cpus, &sampler);
+        let (wanted_bytes, given_bytes) = (8 << 20, 1 << 20);
+        let option = "F_SETPIPE_SZ".into();
+        assert_eq!(found, Some(Pitfall::BufferCapped { option, wanted_bytes, given_bytes }));
     }
 
     #[test]

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::socket::{setsockopt, sockopt};
 use socket2::SockRef;
 
 use super::{PATIENCE, Place};
@@ -34,7 +35,10 @@ impl Stream {
         let stream = UnixStream::connect_addr(&address).map_err(refused)?;
         // The sender's buffer alone bounds what is under way: it is charged until it is read.
         let socket = SockRef::from(&stream);
-        socket.set_send_buffer_size(bytes).map_err(refused)?;
+        // Root goes past the system's limit, as TCP's channel does.
+        if setsockopt(&stream, sockopt::SndBufForce, &bytes).is_err() {
+            socket.set_send_buffer_size(bytes).map_err(refused)?;
+        }
         let given_bytes = socket.send_buffer_size().map_err(refused)? / 2;
         stream.set_write_timeout(Some(PATIENCE)).map_err(refused)?;
         Ok((Self::Unix(stream), given_bytes))
