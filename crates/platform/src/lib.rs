@@ -22,6 +22,7 @@ pub mod namespace;
 pub mod noise;
 pub mod process;
 pub mod socket;
+pub mod topology;
 pub mod usage;
 
 mod command;
