@@ -69,10 +69,25 @@ pub struct Sampler {
     /// Speeds and steal of everything that stood beside a sample.
     speeds: Vec<f64>,
     steal: Vec<f64>,
-    /// The window of the load of others that is open, and since when.
-    watch: Option<(LoadWatch, u64)>,
+    /// The window of the load of others that is open.
+    window: Option<Window>,
     /// Load of others in the last window that is over [cores].
     load: f64,
+}
+
+/// A window over which the load of others is read.
+#[derive(Debug)]
+struct Window {
+    watch: LoadWatch,
+    /// Processes whose load is not that of others.
+    pids: Vec<u32>,
+    since_ns: u64,
+}
+
+impl Window {
+    fn open(pids: Vec<u32>) -> Result<Self, BenchError> {
+        Ok(Self { watch: LoadWatch::begin(&pids)?, pids, since_ns: monotonic_ns() })
+    }
 }
 
 /// A series under way.
@@ -93,7 +108,7 @@ impl Sampler {
             series: BTreeMap::new(),
             speeds: Vec::new(),
             steal: Vec::new(),
-            watch: None,
+            window: None,
             load: 0.0,
         }
     }
@@ -132,18 +147,21 @@ impl Sampler {
         Ok((value, Beside { at_s, speed, load: self.load }))
     }
 
-    /// Reads the load of others once a window is over; until then the last window's stands.
+    /// Reads the load of others once a window is over; until then the last window's stands. The window of
+    /// another test bed, whose processes may be gone, is given up.
     fn watch_load(&mut self, bed: &impl Bed) -> Result<(), BenchError> {
-        let Some((watch, since_ns)) = &self.watch else {
-            self.watch = Some((LoadWatch::begin(&bed.pids())?, monotonic_ns()));
-            return Ok(());
-        };
-        if monotonic_ns() - since_ns >= LOAD_WINDOW_NS {
-            let load = watch.so_far()?;
-            self.steal.push(load.steal_cores);
-            self.load = load.other_cores() + load.steal_cores;
-            self.watch = Some((LoadWatch::begin(&bed.pids())?, monotonic_ns()));
-        }
+        let pids = bed.pids();
+        let open = self.window.take().filter(|window| window.pids == pids);
+        self.window = Some(match open {
+            Some(window) if monotonic_ns() - window.since_ns < LOAD_WINDOW_NS => window,
+            Some(window) => {
+                let load = window.watch.so_far()?;
+                self.steal.push(load.steal_cores);
+                self.load = load.other_cores() + load.steal_cores;
+                Window::open(pids)?
+            }
+            None => Window::open(pids)?,
+        });
         Ok(())
     }
 
@@ -253,5 +271,38 @@ fn doubt_machine(run: &mut Run, speeds: &[f64], loads: &[f64], steal: &[f64]) {
     let stolen = steal.iter().sum::<f64>() / steal.len().max(1) as f64;
     if stolen > 0.0 {
         run.doubt(Pitfall::StealTime { cores: stolen });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bitpath_measure::series::labels;
+    use bitpath_platform::process::Worker;
+
+    /// A test bed of one process.
+    struct One(u32);
+
+    impl Bed for One {
+        fn speed(&mut self) -> Result<f64, BenchError> {
+            Ok(1.0)
+        }
+
+        fn pids(&self) -> Vec<u32> {
+            vec![self.0]
+        }
+    }
+
+    #[test]
+    fn a_test_bed_may_follow_one_whose_processes_are_gone() {
+        let mut sampler = Sampler::begin();
+        let worker = Worker::spawn("first", "/bin/cat".as_ref(), &[]).unwrap();
+        sampler.beside(&mut One(worker.pid()), |_| Ok(())).unwrap();
+        drop(worker);
+        // As long ago as if its window were over.
+        sampler.window.as_mut().unwrap().since_ns = 0;
+        let ((), beside) = sampler.beside(&mut One(std::process::id()), |_| Ok(())).unwrap();
+        sampler.add("a", &labels([]), Unit::Seconds, 1.0, &beside);
+        assert_eq!(sampler.samples("a", &labels([])), 1);
     }
 }
