@@ -58,6 +58,9 @@ pub struct TcpInfo {
     pub segment_bytes: u32,
     /// Segments sent and not yet acknowledged [count].
     pub unacknowledged: u32,
+    /// Segments with payload sent since the connection was made, those sent again included,
+    /// modulo 2³² [count].
+    pub data_segments: u32,
 }
 
 /// A socket that waits for connections.
@@ -183,6 +186,7 @@ impl TcpStream {
             congestion_window: info.tcpi_snd_cwnd,
             segment_bytes: info.tcpi_snd_mss,
             unacknowledged: info.tcpi_unacked,
+            data_segments: info.tcpi_data_segs_out,
         })
     }
 
@@ -253,10 +257,36 @@ fn no_congestion_control(name: &str, source: io::Error) -> PlatformError {
 const BACKLOG: i32 = 16;
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use std::thread::{JoinHandle, spawn};
+
     use super::*;
 
-    const PATIENCE: Duration = Duration::from_secs(10);
+    pub(in crate::socket) const PATIENCE: Duration = Duration::from_secs(10);
+
+    /// Bytes that no page, segment or pattern repeats.
+    pub(in crate::socket) fn varied(bytes: usize) -> Vec<u8> {
+        let mut state = 1_u32;
+        let next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            state.to_be_bytes()[0]
+        };
+        std::iter::repeat_with(next).take(bytes).collect()
+    }
+
+    /// A connection, and the thread that reads its other end to the end.
+    pub(in crate::socket) fn received_in_a_thread() -> (TcpStream, JoinHandle<Vec<u8>>) {
+        let (client, server) = pair(&TcpOptions::system());
+        server.set_receive_timeout(Some(PATIENCE)).unwrap();
+        let receive = move || {
+            let (mut all, mut buffer) = (Vec::new(), vec![0; 1 << 18]);
+            while let Some(bytes @ 1..) = server.receive(&mut buffer).unwrap() {
+                all.extend_from_slice(&buffer[..bytes]);
+            }
+            all
+        };
+        (client, spawn(receive))
+    }
 
     fn pair(options: &TcpOptions) -> (TcpStream, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0".parse().unwrap(), options).unwrap();
@@ -308,7 +338,7 @@ mod tests {
         assert_eq!(server.receive_full(&mut [0; 100]).unwrap(), Some(100));
         let info = client.info().unwrap();
         assert!(info.round_trip_ns > 0 && info.segment_bytes > 500, "{info:?}");
-        assert_eq!(info.retransmitted, 0);
+        assert_eq!((info.retransmitted, info.data_segments), (0, 1));
     }
 
     #[test]
