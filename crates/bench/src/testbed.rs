@@ -5,6 +5,10 @@
 //!            (without root: both in ours, over loopback)
 //! ```
 
+mod flow;
+
+pub use flow::{Direction, Way};
+
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
@@ -56,13 +60,32 @@ pub struct Testbed {
 }
 
 impl Testbed {
-    /// Starts the workers, puts each on its processor and joins them.
+    /// Starts the workers, puts each on its processor and joins them: by a virtual cable where
+    /// that can be made, else over loopback.
     ///
     /// `program` is started with the argument `worker` and must call [`crate::worker::serve`].
     ///
     /// # Errors
     /// When a worker cannot be started or refuses its processor.
     pub fn open(program: &Path) -> Result<Self, BenchError> {
+        Self::start(program, Self::lay_cable_if_possible)
+    }
+
+    /// The same over one way and no other.
+    ///
+    /// # Errors
+    /// As [`Self::open`], and where the way cannot be made.
+    pub fn open_over(program: &Path, way: Way) -> Result<Self, BenchError> {
+        Self::start(program, |bed| match way {
+            Way::Loopback => Ok(()),
+            Way::Veth => bed.lay_cable(),
+        })
+    }
+
+    fn start(
+        program: &Path,
+        join: impl FnOnce(&mut Self) -> Result<(), BenchError>,
+    ) -> Result<Self, BenchError> {
         let allowed = affinity::allowed_cpus()?;
         let first = allowed.first().copied().unwrap_or(0);
         let last = allowed.last().copied().unwrap_or(first);
@@ -74,7 +97,7 @@ impl Testbed {
             cpus: (first, last),
             pitfalls: Vec::new(),
         };
-        bed.lay_cable()?;
+        join(&mut bed)?;
         bed.ask(Side::Sender, &Order::Pin { cpu: first }, ANSWER_PATIENCE)?;
         bed.ask(Side::Receiver, &Order::Pin { cpu: last }, ANSWER_PATIENCE)?;
         if first == last {
@@ -98,13 +121,17 @@ impl Testbed {
     }
 
     /// Joins the workers by a virtual cable where that can be made, else leaves them on loopback.
-    fn lay_cable(&mut self) -> Result<(), BenchError> {
+    fn lay_cable_if_possible(&mut self) -> Result<(), BenchError> {
         if let Err(reason) = namespace::can_make_namespaces() {
             self.pitfalls.push(Pitfall::Loopback { flatters: LOOPBACK_FLATTERS });
             let what = "the path over packets of 1500 B".into();
             self.pitfalls.push(Pitfall::NotMeasured { what, reason: reason.to_string() });
             return Ok(());
         }
+        self.lay_cable()
+    }
+
+    fn lay_cable(&mut self) -> Result<(), BenchError> {
         for side in [Side::Sender, Side::Receiver] {
             self.ask(side, &Order::EnterNetwork, ANSWER_PATIENCE)?;
         }

@@ -61,6 +61,8 @@ pub struct TcpInfo {
     /// Segments with payload sent since the connection was made, those sent again included,
     /// modulo 2³² [count].
     pub data_segments: u32,
+    /// Handed to the kernel and not sent yet [B].
+    pub unsent_bytes: u32,
 }
 
 /// A socket that waits for connections.
@@ -187,6 +189,7 @@ impl TcpStream {
             segment_bytes: info.tcpi_snd_mss,
             unacknowledged: info.tcpi_unacked,
             data_segments: info.tcpi_data_segs_out,
+            unsent_bytes: info.tcpi_notsent_bytes,
         })
     }
 
@@ -338,7 +341,7 @@ pub(super) mod tests {
         assert_eq!(server.receive_full(&mut [0; 100]).unwrap(), Some(100));
         let info = client.info().unwrap();
         assert!(info.round_trip_ns > 0 && info.segment_bytes > 500, "{info:?}");
-        assert_eq!((info.retransmitted, info.data_segments), (0, 1));
+        assert_eq!((info.retransmitted, info.data_segments, info.unsent_bytes), (0, 1, 0));
     }
 
     #[test]
