@@ -3,6 +3,7 @@
 //! ```text
 //!                    ┌─ model     what the simulator must know ──► host profile (TOML)
 //!                    ├─ memory    bandwidth and latency by working set ──► levels
+//!                    ├─ stack     flows by UDP and TCP ──► costs of calls, packets, bytes
 //! facts ──► parts ───┤                                                                  ──► Run
 //!                    │  points ──► Sampler, in turns ──► figures with intervals
 //!                    └─ ...
@@ -12,6 +13,7 @@
 
 pub mod copy;
 pub mod decode;
+pub mod flow;
 pub mod host;
 pub mod memory;
 pub mod model;
@@ -64,6 +66,7 @@ pub fn run(options: &Options, watcher: Watcher<'_>) -> (Run, Option<BenchError>)
     let outcome = parts(options, &plan, &mut sitting);
     let (mut run, error) = sitting.close(outcome);
     memory::conclude(&mut run);
+    flow::conclude(&mut run);
     (run, error)
 }
 
@@ -84,8 +87,25 @@ fn parts(options: &Options, plan: &Plan, sitting: &mut Sitting<'_>) -> Result<()
                 let doubts = memory::sample(bytes, sampler, &effort, steps)?;
                 doubts.into_iter().for_each(|doubt| run.doubt(doubt));
             }
+            Part::Stack => stack_part(options, &effort, sitting)?,
         }
     }
+    Ok(())
+}
+
+/// The stack's part: its test beds are opened before its time begins.
+fn stack_part(
+    options: &Options,
+    effort: &Effort,
+    sitting: &mut Sitting<'_>,
+) -> Result<(), BenchError> {
+    let Sitting { run, sampler, steps, .. } = sitting;
+    steps.begin("the test beds")?;
+    let mut beds = flow::Beds::open(&options.program)?;
+    steps.begin(Part::Stack.name())?;
+    let memory_bytes = run.environment.as_ref().map_or(0, |facts| facts.memory_bytes);
+    let doubts = flow::sample(&mut beds, memory_bytes, sampler, effort, steps)?;
+    doubts.into_iter().for_each(|doubt| run.doubt(doubt));
     Ok(())
 }
 

@@ -90,6 +90,8 @@ pub(crate) enum ProbePart {
     Model,
     /// Bandwidth and latency of memory by working set, and the caches that they show
     Memory,
+    /// Throughput, cost and latency of UDP and TCP over loopback and a virtual cable
+    Stack,
 }
 
 /// How large a simulation may be.

@@ -13,6 +13,8 @@ pub enum Part {
     Model,
     /// Bandwidth and latency of memory by working set.
     Memory,
+    /// Throughput, cost and latency of UDP and TCP.
+    Stack,
 }
 
 /// What to measure and for how long.
@@ -31,7 +33,7 @@ pub const PLAN: &str = "probe.toml";
 
 impl Part {
     /// All parts, in the order in which a probe of the whole host takes them.
-    pub const ALL: [Self; 2] = [Self::Model, Self::Memory];
+    pub const ALL: [Self; 3] = [Self::Model, Self::Memory, Self::Stack];
 
     /// The name in records and on the command line.
     #[must_use]
@@ -39,6 +41,7 @@ impl Part {
         match self {
             Self::Model => "model",
             Self::Memory => "memory",
+            Self::Stack => "stack",
         }
     }
 
@@ -47,6 +50,7 @@ impl Part {
         match self {
             Self::Model => 1.0,
             Self::Memory => 1.5,
+            Self::Stack => 2.0,
         }
     }
 
@@ -56,6 +60,7 @@ impl Part {
         match self {
             Self::Model => 6,
             Self::Memory => 1,
+            Self::Stack => 2,
         }
     }
 

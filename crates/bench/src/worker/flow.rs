@@ -152,9 +152,10 @@ impl Ends {
         let open = opened(self.open.as_ref())?;
         check(order.objection(&open.setup))?;
         let source = self.sources.of(&order)?;
+        let first = self.sources.first_message(&order);
         let used = tally::with_interrupts(cpu, || match &open.streams {
-            Streams::Tcp(streams) => send::over_tcp(streams, &order, &source),
-            Streams::Udp(sockets) => send::over_udp(sockets, &open.setup, &order, &source),
+            Streams::Tcp(streams) => send::over_tcp(streams, &order, &source, first),
+            Streams::Udp(sockets) => send::over_udp(sockets, &open.setup, &order, &source, first),
         })?;
         Ok(Report::Flow(Box::new(used)))
     }

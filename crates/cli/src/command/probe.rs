@@ -43,6 +43,7 @@ fn plan(wanted: &Probe) -> Plan {
         None => Part::ALL.to_vec(),
         Some(ProbePart::Model) => vec![Part::Model],
         Some(ProbePart::Memory) => vec![Part::Memory],
+        Some(ProbePart::Stack) => vec![Part::Stack],
     };
     let clips = wanted.clip.iter().cloned().collect();
     Plan { parts, budget_s: wanted.budget.seconds, clips }

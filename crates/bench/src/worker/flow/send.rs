@@ -41,11 +41,12 @@ pub(super) fn over_tcp(
     streams: &[TcpStream],
     order: &FlowOrder,
     source: &Source,
+    first: u64,
 ) -> Result<FlowUse, BenchError> {
     on_each(streams, |index, stream| {
         let segments_before = stream.info()?.data_segments;
         let messages = order.share(index, streams.len());
-        let places = Places::new(order, index, streams.len());
+        let places = Places::new(order, first, index, streams.len());
         let mut tally = Tally::begin();
         let counts = &mut tally.counts;
         match (order.path, source) {
@@ -96,6 +97,7 @@ pub(super) fn over_udp(
     setup: &FlowSetup,
     order: &FlowOrder,
     source: &Source,
+    first: u64,
 ) -> Result<FlowUse, BenchError> {
     let Source::Memory(memory) = source else { return Err(not_open("the source of the flow")) };
     let segment_bytes = setup.segment_bytes.map_or(order.message_bytes, usize::from).max(1);
@@ -103,7 +105,7 @@ pub(super) fn over_udp(
     sleep_until(monotonic_ns() + HEAD_START_NS);
     on_each(sockets, |index, socket| {
         let messages = order.share(index, sockets.len());
-        let places = Places::new(order, index, sockets.len());
+        let places = Places::new(order, first, index, sockets.len());
         let mut tally = Tally::begin();
         send_messages(&mut tally.counts, messages, order.message_bytes, places, |place, left| {
             socket.send(&memory[place..place + left])
@@ -204,7 +206,7 @@ mod tests {
     fn the_next_part_of_a_message_follows_the_one_before() {
         let order = FlowOrder { source_bytes: 20, ..FlowOrder::plain(10, 3) };
         let (mut counts, mut asked) = (FlowUse::default(), Vec::new());
-        send_messages(&mut counts, 3, 10, Places::new(&order, 0, 1), |place, left| {
+        send_messages(&mut counts, 3, 10, Places::new(&order, 0, 0, 1), |place, left| {
             asked.push((place, left));
             Ok(Some(left.min(6)))
         })

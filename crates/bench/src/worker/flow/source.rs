@@ -14,6 +14,9 @@ use crate::worker::FlowOrder;
 pub(super) struct Sources {
     /// By whether they are files and by size [B].
     made: BTreeMap<(bool, usize), Arc<Source>>,
+    /// Messages sent so far [count]: the next transfer goes on behind them, where a large source is not
+    /// in any cache.
+    sent: u64,
 }
 
 /// Bytes to send.
@@ -46,6 +49,15 @@ impl Sources {
     }
 }
 
+impl Sources {
+    /// The message of its source with which a transfer begins; it is counted as sent.
+    pub(super) fn first_message(&mut self, order: &FlowOrder) -> u64 {
+        let first = self.sent;
+        self.sent = self.sent.wrapping_add(order.messages);
+        first
+    }
+}
+
 /// The places of one stream's messages in a source.
 #[derive(Debug)]
 pub(super) struct Places {
@@ -55,12 +67,15 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Streams begin apart from each other, so that they do not send the same bytes.
-    pub(super) fn new(order: &FlowOrder, stream: usize, streams: usize) -> Self {
+    /// Streams begin apart from each other, so that they do not send the same bytes; the first begins
+    /// with this message.
+    pub(super) fn new(order: &FlowOrder, first: u64, stream: usize, streams: usize) -> Self {
         let (message_bytes, source_bytes) = (order.message_bytes, order.cycle_bytes());
         let messages = source_bytes / message_bytes;
-        let first = messages * stream / streams.max(1);
-        Self { next: first * message_bytes, message_bytes, source_bytes }
+        let apart = messages * stream / streams.max(1);
+        let first = usize::try_from(first % messages as u64).unwrap_or(0);
+        let next = (first + apart) % messages * message_bytes;
+        Self { next, message_bytes, source_bytes }
     }
 
     /// Where the next message begins [B].
@@ -94,15 +109,17 @@ mod tests {
 
     #[test]
     fn messages_stay_within_the_source_and_use_all_of_it() {
-        let mut places = Places::new(&order(300, 1000), 0, 1);
+        let mut places = Places::new(&order(300, 1000), 0, 0, 1);
         assert_eq!([0; 7].map(|_| places.next()), [0, 300, 600, 0, 300, 600, 0]);
-        let mut second = Places::new(&order(300, 1000), 1, 2);
+        let mut second = Places::new(&order(300, 1000), 0, 1, 2);
         assert_eq!([0; 3].map(|_| second.next()), [300, 600, 0]);
+        let mut later = Places::new(&order(300, 1000), 7, 1, 2);
+        assert_eq!([0; 3].map(|_| later.next()), [600, 0, 300]);
     }
 
     #[test]
     fn a_source_smaller_than_a_message_is_one_message() {
-        let mut places = Places::new(&order(300, 10), 7, 8);
+        let mut places = Places::new(&order(300, 10), 5, 7, 8);
         assert_eq!([0; 3].map(|_| places.next()), [0; 3]);
     }
 
