@@ -133,6 +133,7 @@ fn slice(
 ) -> Result<(FlowUse, Beside), BenchError> {
     let ((sent, received), beside) =
         sampler.beside(beds, |beds| transfer(case, beds.of(case.way)?))?;
+    let fragments = case.fragments(beds.of(case.way)?.mtu());
     if received.bytes == 0 {
         return Err(BenchError::NothingArrived { job: case.to_string() });
     }
@@ -141,7 +142,7 @@ fn slice(
         sampler.add(name, labels, unit, value, &beside);
     };
     add(THROUGHPUT, &labels, Unit::BytesPerSecond, per_second(received.bytes, &received));
-    let packets = sent.packets as f64 / sent.messages.max(1) as f64;
+    let packets = sent.packets as f64 * fragments / sent.messages.max(1) as f64;
     add(PACKETS_PER_MESSAGE, &labels, Unit::Packets, packets);
     for (side, used) in [("sender", &sent), ("receiver", &received)] {
         let labels = with(&labels, "side", side);

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use bitpath_measure::Labels;
 use bitpath_measure::series::labels;
+use bitpath_measure::{ByteCount, Labels};
 use bitpath_platform::namespace::Offloads;
 use bitpath_sim::profile::Transport;
 
@@ -169,6 +169,17 @@ impl Case {
         FlowOrder { message_bytes, messages, path, source_bytes }
     }
 
+    /// Packets of the path that carry one datagram; a TCP segment is one.
+    pub(super) fn fragments(&self, mtu: ByteCount) -> f64 {
+        match self.setup.transport {
+            Transport::Tcp => 1.0,
+            Transport::Udp => {
+                let datagram = self.setup.segment_bytes.map_or(self.message_bytes, usize::from);
+                Transport::Udp.packets(ByteCount(datagram as u64), mtu)
+            }
+        }
+    }
+
     /// Whether what is sent may be lost.
     pub(super) fn counts_losses(&self) -> bool {
         self.setup.transport == Transport::Udp
@@ -268,6 +279,15 @@ mod tests {
         series.sort();
         series.dedup();
         assert_eq!(series.len(), cases.len());
+    }
+
+    #[test]
+    fn a_long_datagram_is_cut_into_packets_of_the_path() {
+        let udp = Case::usual("message_bytes", Transport::Udp, Way::Veth);
+        for (bytes, packets) in [(1, 1.0), (1472, 1.0), (1473, 2.0), (65_507, 45.0)] {
+            let found = udp.of_message(bytes).fragments(ByteCount(1500));
+            assert!((found - packets).abs() < 1e-12, "{bytes} B: {found}");
+        }
     }
 
     #[test]

@@ -64,12 +64,21 @@ fn costs(run: &Run, of: &Labels, side: &str) -> Vec<Figure> {
             costs.push(values);
         }
     }
+    // Where every message is one packet, as datagrams over loopback are, a call's cost holds the
+    // packet's.
+    let apart = terms.iter().any(|term: &Vec<f64>| (term[1] - 1.0).abs() > 1e-9);
+    if !apart {
+        for term in &mut terms {
+            term.remove(1);
+        }
+    }
     let rounds = costs.iter().map(Vec::len).min().unwrap_or(0);
     let rounds: Vec<Vec<f64>> =
         (0..rounds).map(|round| costs.iter().map(|values| values[round]).collect()).collect();
     let Ok(fit) = fit_nonnegative(&terms, &rounds) else { return Vec::new() };
     let labels = joined(of, "side", side);
-    let named = COEFFICIENTS.iter().zip(&fit.coefficients);
+    let is_told = |(name, _): &&(&str, Unit)| apart || *name != "stack.cost_per_packet";
+    let named = COEFFICIENTS.iter().filter(is_told).zip(&fit.coefficients);
     let mut figures: Vec<Figure> =
         named.map(|((name, unit), found)| figure(name, &labels, *unit, *found)).collect();
     let residual = Estimate::single(fit.median_residual);
@@ -226,6 +235,22 @@ mod tests {
             let found = run.figure(name, &labels([("side", "sender")])).unwrap().estimate.value;
             assert!((found / known - 1.0).abs() < 0.02, "{name}: {found}");
         }
+    }
+
+    #[test]
+    fn where_every_message_is_one_packet_no_cost_of_a_packet_is_told() {
+        let mut run = Run::begin("probe", "a", "2026-01-01T00:00:00Z", 0);
+        for bytes in ["1", "1024", "65507"] {
+            let (udp, way) = (("transport", "udp"), ("way", "loopback"));
+            let of = labels([("vary", "message_bytes"), udp, way, ("message_bytes", bytes)]);
+            record(&mut run, PACKETS_PER_MESSAGE, of.clone(), Unit::Packets, &[1.0; 3]);
+            let per_byte = 800.0 / bytes.parse::<f64>().unwrap() + 0.02;
+            let side = joined(&of, "side", "receiver");
+            record(&mut run, CPU, side, Unit::NanosecondsPerByte, &[per_byte; 3]);
+        }
+        conclude(&mut run);
+        assert!((value(&run, "stack.cost_per_call") - 800.0).abs() < 1.0);
+        assert_eq!(run.figure("stack.cost_per_packet", &Labels::new()), None);
     }
 
     #[test]
