@@ -92,7 +92,7 @@ fn parts(options: &Options, plan: &Plan, sitting: &mut Sitting<'_>) -> Result<()
                 let doubts = memory::sample(bytes, sampler, &effort, steps)?;
                 doubts.into_iter().for_each(|doubt| run.doubt(doubt));
             }
-            Part::Stack => stack_part(options, &effort, sitting)?,
+            Part::Stack => stack_part(options, plan, &effort, sitting)?,
         }
     }
     Ok(())
@@ -101,12 +101,13 @@ fn parts(options: &Options, plan: &Plan, sitting: &mut Sitting<'_>) -> Result<()
 /// The stack's part: its test beds are opened before its time begins.
 fn stack_part(
     options: &Options,
+    plan: &Plan,
     effort: &Effort,
     sitting: &mut Sitting<'_>,
 ) -> Result<(), BenchError> {
     let Sitting { run, sampler, steps, .. } = sitting;
     steps.begin("the test beds")?;
-    let mut beds = flow::Beds::open(&options.program)?;
+    let mut beds = flow::Beds::open(&options.program, plan.peer.as_deref())?;
     steps.begin(Part::Stack.name())?;
     let memory_bytes = run.environment.as_ref().map_or(0, |facts| facts.memory_bytes);
     let doubts = flow::sample(&mut beds, memory_bytes, sampler, effort, steps)?;

@@ -72,7 +72,8 @@ pub fn serve() -> Result<(), PlatformError> {
     Ok(())
 }
 
-fn obey(order: Order, state: &mut State) -> Result<Report, BenchError> {
+/// Does what it is told.
+pub(crate) fn obey(order: Order, state: &mut State) -> Result<Report, BenchError> {
     Ok(match order {
         Order::EnterNetwork => {
             namespace::enter_new_network()?;

@@ -18,6 +18,8 @@ pub enum Way {
     Loopback,
     /// A virtual cable between two network namespaces; needs root.
     Veth,
+    /// Whatever lies between this machine and another.
+    Peer,
 }
 
 impl Way {
@@ -27,6 +29,7 @@ impl Way {
         match self {
             Self::Loopback => "loopback",
             Self::Veth => "veth",
+            Self::Peer => "peer",
         }
     }
 }

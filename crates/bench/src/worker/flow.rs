@@ -154,7 +154,7 @@ impl Ends {
         let source = self.sources.of(&order)?;
         let first = self.sources.first_message(&order);
         let used = tally::with_interrupts(cpu, || match &open.streams {
-            Streams::Tcp(streams) => send::over_tcp(streams, &order, &source, first),
+            Streams::Tcp(streams) => send::over_tcp(streams, &open.setup, &order, &source, first),
             Streams::Udp(sockets) => send::over_udp(sockets, &open.setup, &order, &source, first),
         })?;
         Ok(Report::Flow(Box::new(used)))

@@ -1,7 +1,7 @@
 //! Flows between two real workers: every way of the bytes, both directions, several streams.
 
 use bitpath_bench::BenchError;
-use bitpath_bench::testbed::{Direction, Testbed, Way};
+use bitpath_bench::testbed::{Direction, Testbed};
 use bitpath_bench::worker::{Buffers, CopyPath, FlowOrder, FlowSetup, FlowUse, PingOrder};
 use bitpath_platform::namespace::Offloads;
 use bitpath_sim::profile::Transport;
@@ -12,7 +12,7 @@ const BUFFERS: Buffers = Buffers { receive: 1 << 20, send: 1 << 20 };
 const BOTH: [Direction; 2] = [Direction::Forward, Direction::Reverse];
 
 fn bed() -> Testbed {
-    Testbed::open_over(&program(), Way::Loopback).unwrap()
+    Testbed::over_loopback(&program()).unwrap()
 }
 
 fn setup(transport: Transport, streams: usize) -> FlowSetup {
@@ -121,7 +121,7 @@ fn over_a_cable_segments_are_counted_whoever_cuts_them() {
     if !namespaces_possible("over_a_cable_segments_are_counted_whoever_cuts_them") {
         return;
     }
-    let mut bed = Testbed::open_over(&program(), Way::Veth).unwrap();
+    let mut bed = Testbed::over_veth(&program()).unwrap();
     let mut segments = |offloads| {
         bed.set_offloads(offloads).unwrap();
         bed.open_flow(&setup(Transport::Tcp, 1)).unwrap();

@@ -1,6 +1,7 @@
 //! Tests with real worker processes and real sockets.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod agent;
 mod flow;
 
 use std::path::PathBuf;

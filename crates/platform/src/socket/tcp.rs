@@ -165,6 +165,17 @@ impl TcpStream {
         self.endpoint.receive(buffer, MsgFlags::MSG_WAITALL)
     }
 
+    /// Sends what Nagle's rule holds back, and follows `no_delay` from then on.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn push(&self, no_delay: bool) -> Result<(), PlatformError> {
+        let set = |on| self.socket.set_tcp_nodelay(on);
+        set(true)
+            .and_then(|()| set(no_delay))
+            .map_err(|error| self.failed("set TCP_NODELAY", error))
+    }
+
     /// Says that nothing more will be sent; the peer reads the end of the stream.
     ///
     /// # Errors
@@ -342,6 +353,19 @@ pub(super) mod tests {
         let info = client.info().unwrap();
         assert!(info.round_trip_ns > 0 && info.segment_bytes > 500, "{info:?}");
         assert_eq!((info.retransmitted, info.data_segments, info.unsent_bytes), (0, 1, 0));
+    }
+
+    #[test]
+    fn what_is_held_back_is_sent_when_pushed() {
+        let (client, server) = pair(&TcpOptions::system());
+        server.set_receive_timeout(Some(PATIENCE)).unwrap();
+        for _ in 0..10 {
+            client.send(&[1; 10]).unwrap();
+        }
+        client.push(false).unwrap();
+        assert_eq!(client.info().unwrap().unsent_bytes, 0);
+        assert_eq!(server.receive_full(&mut [0; 100]).unwrap(), Some(100));
+        assert!(!client.socket.tcp_nodelay().unwrap());
     }
 
     #[test]

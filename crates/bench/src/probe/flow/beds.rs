@@ -17,15 +17,20 @@ pub struct Beds {
 }
 
 impl Beds {
-    /// Opens loopback, and the virtual cable where that can be made; where not, the doubts say why.
+    /// Opens loopback, and the way to a peer where one is given; else the virtual cable where that can
+    /// be made; where not, the doubts say why.
     ///
     /// # Errors
-    /// When a worker cannot be started.
-    pub fn open(program: &Path) -> Result<Self, BenchError> {
-        let mut beds = vec![(Way::Loopback, Testbed::open_over(program, Way::Loopback)?)];
+    /// When a worker cannot be started, and when the peer cannot be reached or does not serve us.
+    pub fn open(program: &Path, peer: Option<&str>) -> Result<Self, BenchError> {
+        let mut beds = vec![(Way::Loopback, Testbed::over_loopback(program)?)];
         let mut doubts = Vec::new();
+        if let Some(address) = peer {
+            beds.push((Way::Peer, Testbed::to_peer(program, address)?));
+            return Ok(Self { beds, doubts });
+        }
         match namespace::can_make_namespaces() {
-            Ok(()) => beds.push((Way::Veth, Testbed::open_over(program, Way::Veth)?)),
+            Ok(()) => beds.push((Way::Veth, Testbed::over_veth(program)?)),
             Err(reason) => {
                 let what = "the stack over packets of 1500 B".into();
                 doubts.push(Pitfall::NotMeasured { what, reason: reason.to_string() });

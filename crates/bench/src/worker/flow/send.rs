@@ -39,6 +39,7 @@ const END_PAUSES_NS: [u64; 3] = [0, 2_000_000, 10_000_000];
 /// Sends each stream's share.
 pub(super) fn over_tcp(
     streams: &[TcpStream],
+    setup: &FlowSetup,
     order: &FlowOrder,
     source: &Source,
     first: u64,
@@ -73,6 +74,8 @@ pub(super) fn over_tcp(
             }
             _ => return Err(not_open("the source of the flow")),
         }
+        // Else the end of the last message waits for an answer that the receiver delays.
+        stream.push(setup.no_delay)?;
         let mut tally = tally.end(None);
         tally.counts.packets = segments_sent(stream)?.wrapping_sub(segments_before).into();
         Ok(tally)
