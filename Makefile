@@ -9,11 +9,12 @@ STUDY_ARGS ?=
 TEST_ARGS ?=
 BENCH_ARGS ?=
 BENCH_SIM_ARGS ?=
+BENCH_PROBE_ARGS ?=
 
 # rustup installs here, which a shell that is already open does not search.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
-.PHONY: study test bench bench-sim lint setup clean
+.PHONY: study test bench bench-sim bench-probe lint setup clean
 
 study: setup
 	$(CARGO) build --release --locked --package bitpath-cli
@@ -28,6 +29,10 @@ bench: setup
 bench-sim: setup
 	scripts/setup-peers
 	scripts/bench-sim $(BENCH_SIM_ARGS)
+
+bench-probe: setup
+	scripts/setup-peers probe
+	scripts/bench-probe $(BENCH_PROBE_ARGS)
 
 lint: setup
 	$(CARGO) fmt --all --check

@@ -4,7 +4,9 @@
 //! parent ── Order (JSON line) ──► worker ── Report (JSON line) ──► parent
 //! ```
 
+mod copy;
 mod decode;
+mod flow;
 mod orders;
 mod pipeline;
 mod receiver;
@@ -13,8 +15,9 @@ mod spin;
 mod stream;
 
 pub use orders::{
-    Buffers, FrameTime, JobOrder, Order, Outgoing, ReceivedJob, Report, SentJob, SliceUse,
-    StageOrder, StageUse, TransferOrder, Woken,
+    Buffers, CopyPath, FlowOrder, FlowSetup, FlowUse, FrameTime, JobOrder, MAX_DATAGRAM_BYTES,
+    MAX_MESSAGE_BYTES, MAX_PINGS, MAX_SOURCE_BYTES, MAX_STREAMS, Order, Outgoing, PingOrder, Pings,
+    ReceivedJob, Report, SentJob, SliceUse, StageOrder, StageUse, TransferOrder, Woken,
 };
 
 use std::collections::BTreeMap;
@@ -36,6 +39,9 @@ pub(crate) struct State {
     pub(crate) udp: Option<UdpSocket>,
     pub(crate) listener: Option<TcpListener>,
     pub(crate) stream: Option<TcpStream>,
+    flow: flow::Ends,
+    /// The processor that this worker was told to stay on.
+    cpu: Option<usize>,
     channels: pipeline::Channels,
     /// Clips that were loaded, so that no job waits for one.
     clips: BTreeMap<PathBuf, Rc<Clip>>,
@@ -68,7 +74,8 @@ pub fn serve() -> Result<(), PlatformError> {
     Ok(())
 }
 
-fn obey(order: Order, state: &mut State) -> Result<Report, BenchError> {
+/// Does what it is told.
+pub(crate) fn obey(order: Order, state: &mut State) -> Result<Report, BenchError> {
     Ok(match order {
         Order::EnterNetwork => {
             namespace::enter_new_network()?;
@@ -76,6 +83,7 @@ fn obey(order: Order, state: &mut State) -> Result<Report, BenchError> {
         }
         Order::Pin { cpu } => {
             affinity::pin_thread(cpu)?.keep();
+            state.cpu = Some(cpu);
             Report::Done
         }
         Order::Speed => {
@@ -106,6 +114,19 @@ fn obey(order: Order, state: &mut State) -> Result<Report, BenchError> {
         Order::DecodeAll { clip, threads } => decode::all(&*state.clip(&clip)?, threads)?,
         Order::SendJob(order) => sender::job(state, &order)?,
         Order::ReceiveJob(order) => receiver::job(state, &order)?,
+        Order::ListenFlow { address, setup, congestion_control } => {
+            state.flow.listen(address, setup, &congestion_control)?
+        }
+        Order::ConnectFlow { address, peers, setup, congestion_control } => {
+            state.flow.connect(address, &peers, setup, &congestion_control)?
+        }
+        Order::JoinFlow { peers } => state.flow.join(&peers)?,
+        Order::PrepareFlow(order) => state.flow.prepare(order)?,
+        Order::SendFlow(order) => state.flow.send(order, state.cpu)?,
+        Order::ReceiveFlow(order) => state.flow.receive(order, state.cpu)?,
+        Order::Ping(order) => state.flow.ping(order)?,
+        Order::Pong(order) => state.flow.pong(order)?,
+        Order::Copy { working_set_bytes } => copy::rate(working_set_bytes)?,
         Order::OfferChannel(spec) => state.channels.offer(&spec)?,
         Order::JoinChannel { spec, place } => state.channels.join(&spec, &place)?,
         Order::AcceptChannel => state.channels.accept()?,

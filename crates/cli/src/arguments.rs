@@ -1,5 +1,6 @@
 //! What may be typed.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use bitpath_bench::sweep::Axis;
@@ -40,6 +41,8 @@ pub(crate) enum Command {
     Trends(Trends),
     /// List and show the records of earlier studies and probes
     Runs(Runs),
+    /// Take the other end of a probe from another machine (`probe stack --peer`), until interrupted
+    Agent(Agent),
     /// One end of a transfer, started by a study and told what to do over its standard input
     #[command(hide = true)]
     Worker,
@@ -84,6 +87,14 @@ pub(crate) struct Probe {
     pub(crate) json: bool,
 }
 
+#[derive(Args, Debug)]
+pub(crate) struct Agent {
+    /// Where to listen. Everyone who reaches it may use this machine's network as a peer does, so let
+    /// it be a network that you trust
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:7117")]
+    pub(crate) listen: SocketAddr,
+}
+
 /// One part of the probe.
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum ProbePart {
@@ -93,6 +104,13 @@ pub(crate) enum ProbePart {
     Memory,
     /// Clocks, timers, system calls, page faults and interrupts, and whether the time stamp counter is usable
     Clock,
+    /// Throughput, cost and latency of UDP and TCP over loopback and a virtual cable
+    Stack {
+        /// Agent on another machine that takes the other end in place of the cable's (`bitpath
+        /// agent` there)
+        #[arg(long, value_name = "HOST:PORT")]
+        peer: Option<String>,
+    },
     /// What three processes pass on to each other over shared memory, pipes and sockets
     Pipeline {
         /// Processors of source, filter and sink, such as 0,1,0; without them, the filter has one of
@@ -247,6 +265,9 @@ pub(crate) struct Trends {
     /// repeatable
     #[arg(long, value_name = "COMPONENT=PERCENT")]
     pub(crate) growth: Vec<Expected>,
+    /// A host to stand beside the curves: the profile (TOML) or the record (JSON) of a probe or study
+    #[arg(long, value_name = "FILE")]
+    pub(crate) profile: Option<PathBuf>,
     /// Folder of figures (CSV) in place of those that are part of the program
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,

@@ -6,6 +6,7 @@
 
 pub mod chase;
 pub mod fault;
+pub mod file;
 pub mod kernels;
 
 use std::hint::black_box;

@@ -14,6 +14,7 @@ mod figures;
 mod memory;
 mod pipeline;
 mod raw;
+mod stack;
 mod sweep;
 mod trends;
 
@@ -125,6 +126,7 @@ pub(crate) fn sections(run: &Run) -> Vec<Section> {
         Section::new("copy", "Memory bandwidth by working set", figures::copy_blocks(run)),
         Section::new("clock", "Clocks and costs", clock::blocks(run)),
         Section::new("memory", "Memory by working set", memory::blocks(run)),
+        Section::new("stack", "The stack: UDP and TCP flows", stack::blocks(run)),
         Section::new("pipeline", "A pipeline of three processes", pipeline::blocks(run)),
         Section::new("decode", "Decoding", decode::blocks(run)),
         Section::new("time", "Buffers and processor over time", timeline_blocks(run)),

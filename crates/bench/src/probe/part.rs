@@ -19,6 +19,8 @@ pub enum Part {
     Pipeline,
     /// What clips are, and what it costs to decode them.
     Decode,
+    /// Throughput, cost and latency of UDP and TCP.
+    Stack,
 }
 
 /// What to measure and for how long.
@@ -33,6 +35,9 @@ pub struct Plan {
     /// Processors of a pipeline's source, filter and sink; without them, some are chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cores: Option<[usize; 3]>,
+    /// Agent at the other end of the stack's flows; without one, both ends are here.
+    #[serde(default)]
+    pub peer: Option<String>,
 }
 
 /// Name of the plan among a record's documents.
@@ -40,8 +45,8 @@ pub const PLAN: &str = "probe.toml";
 
 impl Part {
     /// All parts, in the order in which a probe of the whole host takes them.
-    pub const ALL: [Self; 5] =
-        [Self::Model, Self::Clock, Self::Memory, Self::Pipeline, Self::Decode];
+    pub const ALL: [Self; 6] =
+        [Self::Model, Self::Clock, Self::Memory, Self::Stack, Self::Pipeline, Self::Decode];
 
     /// The name in records and on the command line.
     #[must_use]
@@ -52,6 +57,7 @@ impl Part {
             Self::Clock => "clock",
             Self::Decode => "decode",
             Self::Pipeline => "pipeline",
+            Self::Stack => "stack",
         }
     }
 
@@ -62,6 +68,7 @@ impl Part {
             Self::Memory => 1.5,
             Self::Clock | Self::Decode => 0.5,
             Self::Pipeline => 1.0,
+            Self::Stack => 2.0,
         }
     }
 
@@ -71,6 +78,7 @@ impl Part {
         match self {
             Self::Model => 6,
             Self::Clock | Self::Decode | Self::Memory | Self::Pipeline => 1,
+            Self::Stack => 2,
         }
     }
 
@@ -111,8 +119,8 @@ mod tests {
     #[test]
     fn a_plan_is_read_again_from_its_record() {
         let clips = vec![PathBuf::from("film.mpg")];
-        let plan =
-            Plan { parts: Part::ALL.to_vec(), budget_s: 60.0, clips, cores: Some([0, 1, 0]) };
+        let (parts, cores) = (Part::ALL.to_vec(), Some([0, 1, 0]));
+        let plan = Plan { parts, budget_s: 60.0, clips, cores, peer: None };
         let mut run = Run::begin("probe", "a", "2026-01-01T00:00:00Z", 0);
         assert_eq!(Plan::of(&run), None);
         run.documents.push(bitpath_measure::run::Document { name: PLAN.into(), text: plan.text() });
@@ -122,7 +130,7 @@ mod tests {
     #[test]
     fn the_parts_share_the_budget() {
         let (parts, clips) = (Part::ALL.to_vec(), Vec::new());
-        let plan = Plan { parts, budget_s: 60.0, clips, cores: None };
+        let plan = Plan { parts, budget_s: 60.0, clips, cores: None, peer: None };
         let shares: f64 = Part::ALL.iter().map(|part| plan.budget_of(*part)).sum();
         assert!((shares - 60.0).abs() < 1e-9);
         let alone = Plan { parts: vec![Part::Memory], ..plan };

@@ -44,12 +44,16 @@ pub(crate) fn run(wanted: &Probe) -> Result<ExitCode, Failure> {
 
 fn plan(wanted: &Probe) -> Plan {
     let mut clips: Vec<_> = wanted.clip.iter().cloned().collect();
-    let mut cores = None;
+    let (mut cores, mut peer) = (None, None);
     let parts = match &wanted.part {
         None => Part::ALL.to_vec(),
         Some(ProbePart::Model) => vec![Part::Model],
         Some(ProbePart::Memory) => vec![Part::Memory],
         Some(ProbePart::Clock) => vec![Part::Clock],
+        Some(ProbePart::Stack { peer: chosen }) => {
+            peer.clone_from(chosen);
+            vec![Part::Stack]
+        }
         Some(ProbePart::Pipeline { cores: chosen }) => {
             cores = chosen.map(|chosen| chosen.0);
             vec![Part::Pipeline]
@@ -59,7 +63,7 @@ fn plan(wanted: &Probe) -> Plan {
             vec![Part::Decode]
         }
     };
-    Plan { parts, budget_s: wanted.budget.seconds, clips, cores }
+    Plan { parts, budget_s: wanted.budget.seconds, clips, cores, peer }
 }
 
 /// The record to go on with: one of a probe, cut short.
