@@ -245,7 +245,7 @@ fn objection(order: &Order, peer: IpAddr) -> Option<String> {
         Order::OfferChannel(_)
         | Order::JoinChannel { .. }
         | Order::AcceptChannel
-        | Order::Stream(_) => Some("an agent is no stage of a pipeline of this machine".into()),
+        | Order::Stream(_) => Some("an agent is no stage of a pipeline".into()),
         Order::ConnectFlow { peers, .. } | Order::JoinFlow { peers } => only_peer(peers),
         Order::Connect { address, .. } => only_peer(&[*address]),
         Order::OpenUdp { peer: address, .. } => only_peer(address.as_slice()),

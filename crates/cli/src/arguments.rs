@@ -102,8 +102,6 @@ pub(crate) enum ProbePart {
     Model,
     /// Bandwidth and latency of memory by working set, and the caches that they show
     Memory,
-    /// Clocks, timers, system calls, page faults and interrupts, and whether the time stamp counter is usable
-    Clock,
     /// Throughput, cost and latency of UDP and TCP over loopback and a virtual cable
     Stack {
         /// Agent on another machine that takes the other end in place of the cable's (`bitpath
@@ -111,6 +109,8 @@ pub(crate) enum ProbePart {
         #[arg(long, value_name = "HOST:PORT")]
         peer: Option<String>,
     },
+    /// Clocks, timers, system calls, page faults and interrupts, and whether the time stamp counter is usable
+    Clock,
     /// What three processes pass on to each other over shared memory, pipes and sockets
     Pipeline {
         /// Processors of source, filter and sink, such as 0,1,0; without them, the filter has one of

@@ -13,14 +13,14 @@ pub enum Part {
     Model,
     /// Bandwidth and latency of memory by working set.
     Memory,
+    /// Throughput, cost and latency of UDP and TCP.
+    Stack,
     /// Clocks and the kernel's small operations.
     Clock,
     /// What three processes pass on to each other, by channel.
     Pipeline,
     /// What clips are, and what it costs to decode them.
     Decode,
-    /// Throughput, cost and latency of UDP and TCP.
-    Stack,
 }
 
 /// What to measure and for how long.
@@ -32,12 +32,12 @@ pub struct Plan {
     pub budget_s: f64,
     /// Clips to send and decode; without one, one is made.
     pub clips: Vec<PathBuf>,
+    /// Agent at the other end of the stack's flows; without one, both ends are here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer: Option<String>,
     /// Processors of a pipeline's source, filter and sink; without them, some are chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cores: Option<[usize; 3]>,
-    /// Agent at the other end of the stack's flows; without one, both ends are here.
-    #[serde(default)]
-    pub peer: Option<String>,
 }
 
 /// Name of the plan among a record's documents.
@@ -54,10 +54,10 @@ impl Part {
         match self {
             Self::Model => "model",
             Self::Memory => "memory",
+            Self::Stack => "stack",
             Self::Clock => "clock",
             Self::Decode => "decode",
             Self::Pipeline => "pipeline",
-            Self::Stack => "stack",
         }
     }
 
@@ -66,9 +66,9 @@ impl Part {
         match self {
             Self::Model => 1.0,
             Self::Memory => 1.5,
+            Self::Stack => 2.0,
             Self::Clock | Self::Decode => 0.5,
             Self::Pipeline => 1.0,
-            Self::Stack => 2.0,
         }
     }
 
@@ -77,8 +77,8 @@ impl Part {
     pub fn steps(self) -> usize {
         match self {
             Self::Model => 6,
-            Self::Clock | Self::Decode | Self::Memory | Self::Pipeline => 1,
             Self::Stack => 2,
+            Self::Clock | Self::Decode | Self::Memory | Self::Pipeline => 1,
         }
     }
 
@@ -119,8 +119,8 @@ mod tests {
     #[test]
     fn a_plan_is_read_again_from_its_record() {
         let clips = vec![PathBuf::from("film.mpg")];
-        let (parts, cores) = (Part::ALL.to_vec(), Some([0, 1, 0]));
-        let plan = Plan { parts, budget_s: 60.0, clips, cores, peer: None };
+        let (parts, peer) = (Part::ALL.to_vec(), Some("host:7777".into()));
+        let plan = Plan { parts, budget_s: 60.0, clips, peer, cores: Some([0, 1, 0]) };
         let mut run = Run::begin("probe", "a", "2026-01-01T00:00:00Z", 0);
         assert_eq!(Plan::of(&run), None);
         run.documents.push(bitpath_measure::run::Document { name: PLAN.into(), text: plan.text() });
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn the_parts_share_the_budget() {
         let (parts, clips) = (Part::ALL.to_vec(), Vec::new());
-        let plan = Plan { parts, budget_s: 60.0, clips, cores: None, peer: None };
+        let plan = Plan { parts, budget_s: 60.0, clips, peer: None, cores: None };
         let shares: f64 = Part::ALL.iter().map(|part| plan.budget_of(*part)).sum();
         assert!((shares - 60.0).abs() < 1e-9);
         let alone = Plan { parts: vec![Part::Memory], ..plan };

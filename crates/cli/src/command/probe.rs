@@ -43,27 +43,24 @@ pub(crate) fn run(wanted: &Probe) -> Result<ExitCode, Failure> {
 }
 
 fn plan(wanted: &Probe) -> Plan {
-    let mut clips: Vec<_> = wanted.clip.iter().cloned().collect();
-    let (mut cores, mut peer) = (None, None);
-    let parts = match &wanted.part {
-        None => Part::ALL.to_vec(),
-        Some(ProbePart::Model) => vec![Part::Model],
-        Some(ProbePart::Memory) => vec![Part::Memory],
-        Some(ProbePart::Clock) => vec![Part::Clock],
-        Some(ProbePart::Stack { peer: chosen }) => {
-            peer.clone_from(chosen);
-            vec![Part::Stack]
+    let clips = wanted.clip.iter().cloned().collect();
+    let budget_s = wanted.budget.seconds;
+    let all = Plan { parts: Part::ALL.to_vec(), budget_s, clips, peer: None, cores: None };
+    let one = |part| Plan { parts: vec![part], ..all.clone() };
+    match &wanted.part {
+        None => all,
+        Some(ProbePart::Model) => one(Part::Model),
+        Some(ProbePart::Clock) => one(Part::Clock),
+        Some(ProbePart::Memory) => one(Part::Memory),
+        Some(ProbePart::Stack { peer }) => Plan { peer: peer.clone(), ..one(Part::Stack) },
+        Some(ProbePart::Pipeline { cores }) => {
+            Plan { cores: cores.map(|cores| cores.0), ..one(Part::Pipeline) }
         }
-        Some(ProbePart::Pipeline { cores: chosen }) => {
-            cores = chosen.map(|chosen| chosen.0);
-            vec![Part::Pipeline]
+        Some(ProbePart::Decode { clips }) => {
+            let clips = all.clips.iter().chain(clips).cloned().collect();
+            Plan { clips, ..one(Part::Decode) }
         }
-        Some(ProbePart::Decode { clips: more }) => {
-            clips.extend(more.iter().cloned());
-            vec![Part::Decode]
-        }
-    };
-    Plan { parts, budget_s: wanted.budget.seconds, clips, cores, peer }
+    }
 }
 
 /// The record to go on with: one of a probe, cut short.

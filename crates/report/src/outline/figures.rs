@@ -70,11 +70,9 @@ fn is_shown(figure: &Figure) -> bool {
     let name = figure.name.as_str();
     let named = |names: &[(&str, &str)]| names.iter().any(|(known, _)| *known == name);
     // What a job did stands in the predictions' table, and the fitted curve in its picture.
-    let elsewhere = [super::decode::PART, super::memory::PART, super::pipeline::PART, "job."];
-    let elsewhere = elsewhere.iter().any(|part| name.starts_with(part))
-        || super::stack::shows(figure)
-        || name == "stack.cost.fitted";
-    elsewhere || name == COST || name == COPY || named(&FITS)
+    let parts = [super::decode::PART, super::memory::PART, super::pipeline::PART, "job."];
+    let elsewhere = parts.iter().any(|part| name.starts_with(part)) || super::stack::shows(figure);
+    elsewhere || name == COST || name == COPY || name == "stack.cost.fitted" || named(&FITS)
 }
 
 /// Figures of any name, a row each.
