@@ -8,11 +8,11 @@ use nix::sys::signal::Signal;
 use crate::invocation::{Ended, Invocation};
 use crate::turns::alone;
 
-/// Processor time after which memory was taken and samples are [clock ticks]: eight seconds.
-const WELL_UNDER_WAY: u64 = 800;
+/// Processor time after which the facts are read and samples are taken [clock ticks]: two seconds.
+const WELL_UNDER_WAY: u64 = 200;
 
-fn memory(out: &Path, arguments: &[&str]) -> Invocation {
-    Invocation::new().with(["probe", "memory", "--json", "--out"]).with([out]).with(arguments)
+fn probe(part: &str, out: &Path, arguments: &[&str]) -> Invocation {
+    Invocation::new().with(["probe", part, "--json", "--out"]).with([out]).with(arguments)
 }
 
 /// Samples of all series of a record.
@@ -34,7 +34,7 @@ fn sound(ended: &Ended) -> Run {
 fn the_memory_curve_is_a_record_with_its_levels() {
     let _turn = alone();
     let out = tempfile::tempdir().unwrap();
-    let run = sound(&memory(out.path(), &["--budget", "8s"]).run());
+    let run = sound(&probe("memory", out.path(), &["--budget", "8s"]).run());
     for name in ["memory.bandwidth", "memory.latency", "memory.level.latency"] {
         assert!(run.figures.iter().any(|figure| figure.name == name), "{name}");
     }
@@ -43,7 +43,7 @@ fn the_memory_curve_is_a_record_with_its_levels() {
     assert!(shown.stdout.contains("Memory by working set"), "{}", shown.stdout);
     assert!(shown.stdout.contains("Levels that the latencies show"), "{}", shown.stdout);
 
-    let again = memory(out.path(), &["--resume", &run.id]).run();
+    let again = probe("memory", out.path(), &["--resume", &run.id]).run();
     again.refused(&["--resume", &run.id, "it is complete"]);
 }
 
@@ -51,15 +51,15 @@ fn the_memory_curve_is_a_record_with_its_levels() {
 fn a_probe_that_was_cut_short_goes_on_with_its_samples() {
     let _turn = alone();
     let out = tempfile::tempdir().unwrap();
-    let probe = memory(out.path(), &["--budget", "20s"]).start();
-    probe.until_busy(WELL_UNDER_WAY);
-    probe.signal(Signal::SIGINT);
-    let ended = probe.end();
+    let started = probe("clock", out.path(), &["--budget", "15s"]).start();
+    started.until_busy(WELL_UNDER_WAY);
+    started.signal(Signal::SIGINT);
+    let ended = started.end();
     assert_eq!(ended.code, 130, "{}", ended.stderr);
     let partial = ended.record();
     assert!(!partial.complete && samples(&partial) > 0);
 
-    let whole = sound(&memory(out.path(), &["--resume", &partial.id]).run());
+    let whole = sound(&probe("clock", out.path(), &["--resume", &partial.id]).run());
     assert_eq!((&whole.id, &whole.started), (&partial.id, &partial.started));
     assert!(samples(&whole) > samples(&partial));
     for series in &partial.series {
@@ -71,8 +71,8 @@ fn a_probe_that_was_cut_short_goes_on_with_its_samples() {
 #[test]
 fn what_is_no_probe_is_not_gone_on_with() {
     let out = tempfile::tempdir().unwrap();
-    let nothing = memory(out.path(), &["--resume", "2026"]).run();
+    let nothing = probe("memory", out.path(), &["--resume", "2026"]).run();
     nothing.refused(&["0 records", "2026"]);
-    let budget = memory(out.path(), &["--budget", "0s"]).run();
+    let budget = probe("memory", out.path(), &["--budget", "0s"]).run();
     budget.refused(&["--budget", "between 1 s"]);
 }
