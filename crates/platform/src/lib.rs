@@ -15,6 +15,7 @@ pub mod codec;
 pub mod facts;
 pub mod interrupt;
 pub mod latency;
+pub mod link;
 pub mod memory;
 pub mod namespace;
 pub mod process;
