@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use bitpath_measure::ByteCount;
+use bitpath_measure::{ByteCount, Pitfall, Run};
 use bitpath_media::Film;
-use bitpath_platform::codec::{Clip, SynthSpec, synthesize};
+use bitpath_platform::codec::{Clip, CodecError, SynthSpec, synthesize};
 
 use crate::BenchError;
 use crate::film::film_of;
@@ -59,4 +59,29 @@ pub fn prepare(given: Option<&Path>, folder: &Path) -> Result<StudyClip, BenchEr
         film.bit_rate(),
     );
     Ok(StudyClip { path, film, synthetic, description })
+}
+
+/// The clip as [`prepare`] gives it; none and a doubt where this build cannot decode and none was asked
+/// for.
+///
+/// # Errors
+/// As [`prepare`].
+pub fn or_doubt(
+    given: Option<&Path>,
+    folder: &Path,
+    run: &mut Run,
+) -> Result<Option<StudyClip>, BenchError> {
+    match prepare(given, folder) {
+        Ok(clip) => {
+            if let Some(words) = &clip.synthetic {
+                run.doubt(Pitfall::SyntheticClip { clip: words.clone() });
+            }
+            Ok(Some(clip))
+        }
+        Err(BenchError::Codec(error @ CodecError::NotBuilt)) if given.is_none() => {
+            run.doubt(Pitfall::NoDecoder { reason: error.to_string() });
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
 }

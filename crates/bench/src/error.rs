@@ -64,6 +64,23 @@ pub enum BenchError {
 }
 
 impl BenchError {
+    /// Whether the system, or a worker that lives on, refused one thing: others may still go well.
+    #[must_use]
+    pub fn refusal(&self) -> bool {
+        let gone = matches!(
+            self,
+            Self::Platform(
+                PlatformError::Interrupted { .. }
+                    | PlatformError::WorkerStart { .. }
+                    | PlatformError::WorkerEnded { .. }
+                    | PlatformError::WorkerSilent { .. }
+                    | PlatformError::Message { .. }
+                    | PlatformError::MessageTooLong { .. }
+            )
+        );
+        !gone && !matches!(self, Self::Protocol { .. } | Self::Write { .. })
+    }
+
     /// Whether the user asked to stop.
     #[must_use]
     pub fn interrupted(&self) -> bool {

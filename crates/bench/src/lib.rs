@@ -12,10 +12,13 @@
 pub mod clip;
 mod error;
 pub mod film;
+pub mod here;
 pub mod job;
 pub mod probe;
 pub mod progress;
 pub mod sampling;
+pub mod sitting;
+pub mod steps;
 pub mod study;
 pub mod sweep;
 pub mod testbed;

@@ -1,18 +1,113 @@
-//! The probe: what the model must know of this host, measured part by part.
+//! The probe: this host measured part by part, each within its share of a time budget.
 //!
 //! ```text
-//! clocks, system call, switch [ns] ─┐
-//! copy bandwidth [B/s] ─────────────┤
-//! stack: burst and drain [ns/call] ─┼──► Sampler (series) ──► fits ──► host profile (TOML)
-//! wake-ups [ns] ────────────────────┤
-//! decoder [ns/frame] ───────────────┘
+//!                    ┌─ model     what the simulator must know ──► host profile (TOML)
+//!                    ├─ memory    bandwidth and latency by working set ──► levels
+//! facts ──► parts ───┤                                                                  ──► Run
+//!                    │  points ──► Sampler, in turns ──► figures with intervals
+//!                    └─ ...
 //! ```
+//!
+//! A part that was interrupted goes on with its samples: they are in the record.
 
+pub mod copy;
 pub mod decode;
 pub mod host;
-pub mod levels;
 pub mod memory;
+pub mod model;
+pub mod part;
+pub mod points;
 pub mod profile;
 pub mod socket_memory;
 pub mod stack;
 pub mod wake;
+
+use std::path::PathBuf;
+
+use bitpath_measure::Run;
+use bitpath_measure::run::Document;
+
+use crate::BenchError;
+use crate::clip;
+use crate::progress::Watcher;
+use crate::sitting::Sitting;
+use crate::steps::Steps;
+use crate::testbed::Testbed;
+pub use part::{Part, Plan};
+use points::Effort;
+
+/// What a probe needs beside its plan.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The program that is started as worker, with the argument `worker`.
+    pub program: PathBuf,
+    /// Folder for the clip that is made where none is given.
+    pub scratch: PathBuf,
+    /// What to measure.
+    pub plan: Plan,
+    /// Identifier of the record.
+    pub id: String,
+    /// The record to go on with; its own plan is followed.
+    pub earlier: Option<Run>,
+}
+
+/// Measures what the plan says. The record is of use however the probe ended; where an error ended it,
+/// that is given back, too.
+#[must_use]
+pub fn run(options: &Options, watcher: Watcher<'_>) -> (Run, Option<BenchError>) {
+    let plan = options.earlier.as_ref().and_then(Plan::of).unwrap_or_else(|| options.plan.clone());
+    let steps = Steps::new(watcher, 2 + plan.parts.iter().map(|part| part.steps()).sum::<usize>());
+    let mut sitting = match &options.earlier {
+        None => Sitting::begin("probe", &options.id, SEED, steps),
+        Some(earlier) => Sitting::go_on(earlier, profile::is_own, steps),
+    };
+    let outcome = parts(options, &plan, &mut sitting);
+    let (mut run, error) = sitting.close(outcome);
+    memory::conclude(&mut run);
+    (run, error)
+}
+
+/// Seed of a probe: it moves nothing but the order of measurements, and is recorded.
+const SEED: u64 = 0;
+
+fn parts(options: &Options, plan: &Plan, sitting: &mut Sitting<'_>) -> Result<(), BenchError> {
+    sitting.read_facts()?;
+    sitting.keep(Document { name: part::PLAN.into(), text: plan.text() });
+    for &part in &plan.parts {
+        let effort = Effort::of(plan.budget_of(part) - part.spent(&sitting.run));
+        match part {
+            Part::Model => model_part(options, plan, &effort, sitting)?,
+            Part::Memory => {
+                sitting.steps.begin(part.name())?;
+                let bytes = sitting.run.environment.as_ref().map_or(0, |facts| facts.memory_bytes);
+                let Sitting { run, sampler, steps, .. } = sitting;
+                let doubts = memory::sample(bytes, sampler, &effort, steps)?;
+                doubts.into_iter().for_each(|doubt| run.doubt(doubt));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The model's part, unless an earlier sitting has made the profile.
+fn model_part(
+    options: &Options,
+    plan: &Plan,
+    effort: &Effort,
+    sitting: &mut Sitting<'_>,
+) -> Result<(), BenchError> {
+    let Sitting { run, sampler, steps, .. } = sitting;
+    if run.documents.iter().any(|document| document.name == model::PROFILE) {
+        return Ok(());
+    }
+    steps.begin("the clip")?;
+    let clip = clip::or_doubt(plan.clips.first().map(PathBuf::as_path), &options.scratch, run)?;
+    steps.begin("the test bed")?;
+    let mut bed = Testbed::open(&options.program)?;
+    let measured = model::first_look(&mut bed, sampler, clip.as_ref(), effort, steps)?;
+    steps.begin("the profile")?;
+    model::profile(&bed, sampler, clip.as_ref(), &measured, run)?;
+    measured.doubts.into_iter().for_each(|doubt| run.doubt(doubt));
+    bed.pitfalls.drain(..).for_each(|pitfall| run.doubt(pitfall));
+    Ok(())
+}

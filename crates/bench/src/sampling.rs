@@ -12,7 +12,6 @@ use bitpath_platform::clock::monotonic_ns;
 use bitpath_platform::usage::LoadWatch;
 
 use crate::BenchError;
-use crate::testbed::Testbed;
 
 /// Length of a window over which the load of others is read [ns]: the kernel counts it in ticks of
 /// 10 ms, which would drown a shorter one.
@@ -30,6 +29,18 @@ const FEW_SAMPLES: usize = 5;
 /// Quantities that are read once: they do not vary.
 const SINGLE_READINGS: [&str; 2] = ["clock.step", "clock.tsc_rate"];
 
+/// Where samples are taken: whose processors, and whose work is not that of others.
+pub trait Bed {
+    /// Speed of the slowest of its processors [1/s], by a short fixed loop.
+    ///
+    /// # Errors
+    /// When it cannot be had.
+    fn speed(&mut self) -> Result<f64, BenchError>;
+
+    /// Its processes.
+    fn pids(&self) -> Vec<u32>;
+}
+
 /// What stood beside one sample.
 #[derive(Clone, Copy, Debug)]
 pub struct Beside {
@@ -44,7 +55,9 @@ pub struct Beside {
 #[derive(Debug)]
 pub struct Sampler {
     start_ns: u64,
-    series: BTreeMap<(String, Labels), Series>,
+    /// Length of the sittings before [s].
+    before_s: f64,
+    series: BTreeMap<(String, Labels), Growing>,
     /// Speeds and steal of everything that stood beside a sample.
     speeds: Vec<f64>,
     steal: Vec<f64>,
@@ -54,12 +67,21 @@ pub struct Sampler {
     load: f64,
 }
 
+/// A series under way.
+#[derive(Debug)]
+struct Growing {
+    series: Series,
+    /// Its samples of sittings before, whose speeds are relative already.
+    before: usize,
+}
+
 impl Sampler {
     /// Begins now.
     #[must_use]
     pub fn begin() -> Self {
         Self {
             start_ns: monotonic_ns(),
+            before_s: 0.0,
             series: BTreeMap::new(),
             speeds: Vec::new(),
             steal: Vec::new(),
@@ -68,27 +90,42 @@ impl Sampler {
         }
     }
 
+    /// Begins now with the series of a record that is gone on with.
+    #[must_use]
+    pub fn go_on(earlier: &Run) -> Self {
+        let growing = |series: &Series| {
+            let key = (series.name.clone(), series.labels.clone());
+            (key, Growing { series: series.clone(), before: series.samples.len() })
+        };
+        let series = earlier.series.iter().map(growing).collect();
+        Self { before_s: earlier.duration_s, series, ..Self::begin() }
+    }
+
+    /// Time since the first sitting began, breaks left out [s].
+    fn now_s(&self) -> f64 {
+        self.before_s + (monotonic_ns() - self.start_ns) as f64 / 1e9
+    }
+
     /// Runs `measure` on the test bed and notes what stood beside it.
     ///
     /// # Errors
-    /// Those of `measure`, and of the workers.
-    pub fn beside<T>(
+    /// Those of `measure`, and of the test bed.
+    pub fn beside<B: Bed, T>(
         &mut self,
-        bed: &mut Testbed,
-        measure: impl FnOnce(&mut Testbed) -> Result<T, BenchError>,
+        bed: &mut B,
+        measure: impl FnOnce(&mut B) -> Result<T, BenchError>,
     ) -> Result<(T, Beside), BenchError> {
-        let (sender, receiver) = bed.speeds()?;
-        let at_s = (monotonic_ns() - self.start_ns) as f64 / 1e9;
+        let speed = bed.speed()?;
+        let at_s = self.now_s();
         self.watch_load(bed)?;
         let value = measure(bed)?;
         self.watch_load(bed)?;
-        let speed = sender.min(receiver);
         self.speeds.push(speed);
         Ok((value, Beside { at_s, speed, load: self.load }))
     }
 
     /// Reads the load of others once a window is over; until then the last window's stands.
-    fn watch_load(&mut self, bed: &Testbed) -> Result<(), BenchError> {
+    fn watch_load(&mut self, bed: &impl Bed) -> Result<(), BenchError> {
         let Some((watch, since_ns)) = &self.watch else {
             self.watch = Some((LoadWatch::begin(&bed.pids())?, monotonic_ns()));
             return Ok(());
@@ -105,8 +142,11 @@ impl Sampler {
     /// Adds one value to a series.
     pub fn add(&mut self, name: &str, labels: &Labels, unit: Unit, value: f64, beside: &Beside) {
         let series = self.series.entry((name.to_owned(), labels.clone()));
-        let series = series.or_insert_with(|| Series::new(name, labels.clone(), unit));
-        series.samples.push(Sample {
+        let growing = series.or_insert_with(|| Growing {
+            series: Series::new(name, labels.clone(), unit),
+            before: 0,
+        });
+        growing.series.samples.push(Sample {
             value,
             at_s: beside.at_s,
             machine_speed: beside.speed,
@@ -116,7 +156,7 @@ impl Sampler {
 
     /// Adds values that were taken without the test bed.
     pub fn add_alone(&mut self, name: &str, labels: &Labels, unit: Unit, values: &[f64]) {
-        let at_s = (monotonic_ns() - self.start_ns) as f64 / 1e9;
+        let at_s = self.now_s();
         let speed = self.speeds.last().copied().unwrap_or(0.0);
         for value in values {
             self.add(name, labels, unit, *value, &Beside { at_s, speed, load: 0.0 });
@@ -125,8 +165,8 @@ impl Sampler {
 
     /// Everything sampled so far was warm-up: it stays in the record and does not count.
     pub fn end_warm_up(&mut self, name_begins: &str) {
-        for series in self.series.values_mut().filter(|series| series.name.starts_with(name_begins))
-        {
+        let all = self.series.values_mut().map(|growing| &mut growing.series);
+        for series in all.filter(|series| series.name.starts_with(name_begins)) {
             series.warm_up = series.samples.len();
         }
     }
@@ -134,7 +174,17 @@ impl Sampler {
     /// Values of a series so far.
     #[must_use]
     pub fn values(&self, name: &str, labels: &Labels) -> Vec<f64> {
-        self.series.get(&(name.to_owned(), labels.clone())).map(Series::values).unwrap_or_default()
+        self.series_of(name, labels).map(Series::values).unwrap_or_default()
+    }
+
+    /// Samples of a series so far, those that do not count among them.
+    #[must_use]
+    pub fn samples(&self, name: &str, labels: &Labels) -> usize {
+        self.series_of(name, labels).map_or(0, |series| series.samples.len())
+    }
+
+    fn series_of(&self, name: &str, labels: &Labels) -> Option<&Series> {
+        self.series.get(&(name.to_owned(), labels.clone())).map(|growing| &growing.series)
     }
 
     /// Median of a series so far.
@@ -150,14 +200,14 @@ impl Sampler {
         let mut loads = Vec::new();
         let mut outlying: BTreeMap<String, (usize, usize)> = BTreeMap::new();
         let mut fewest: BTreeMap<String, usize> = BTreeMap::new();
-        for mut series in self.series.into_values() {
+        for Growing { mut series, before } in self.series.into_values() {
             series.find_steady_state();
             let count = series.values().len();
             fewest
                 .entry(series.name.clone())
                 .and_modify(|least| *least = count.min(*least))
                 .or_insert(count);
-            for sample in &mut series.samples {
+            for sample in &mut series.samples[before..] {
                 sample.machine_speed =
                     if sample.machine_speed > 0.0 { sample.machine_speed / usual } else { 1.0 };
                 loads.push(sample.other_load_cores);

@@ -14,47 +14,25 @@ mod answers;
 mod checks;
 mod jobs;
 mod rounds;
-mod steps;
 mod uncertainty;
 
 use std::path::PathBuf;
 
+use bitpath_measure::Run;
 use bitpath_measure::run::Document;
-use bitpath_measure::{Pitfall, Run};
-use bitpath_platform::codec::CodecError;
-use bitpath_platform::{clock, facts};
 use bitpath_sim::host::HostScenario;
+use bitpath_sim::profile::HostProfile;
 use bitpath_sim::scenario::{Scenario, Subject};
 
 use crate::BenchError;
-use crate::clip::{self, StudyClip};
-use crate::probe::profile::{self, Facts};
+use crate::clip;
+use crate::probe::model;
 use crate::progress::Watcher;
-use crate::sampling::Sampler;
+use crate::sitting::Sitting;
+use crate::steps::Steps;
 use crate::testbed::Testbed;
 pub use answers::try_remedy;
 pub use rounds::Budget;
-use steps::Steps;
-
-/// How far a study goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// Until the host's profile.
-    Probe,
-    /// Until the answer.
-    Study,
-}
-
-impl Scope {
-    /// The tool's name in the record.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Probe => "probe",
-            Self::Study => "study",
-        }
-    }
-}
 
 /// What a study is asked to do.
 #[derive(Clone, Debug)]
@@ -67,8 +45,6 @@ pub struct Options {
     pub scratch: PathBuf,
     /// How long to measure.
     pub budget: Budget,
-    /// How far to go.
-    pub scope: Scope,
     /// Identifier of the record.
     pub id: String,
     /// Seed that the record carries.
@@ -81,124 +57,54 @@ pub struct Options {
 /// # Errors
 /// When the clip cannot be used or the workers cannot be started; nothing is left running then.
 pub fn run(options: &Options, watcher: Watcher<'_>) -> Result<Run, BenchError> {
-    let mut run =
-        Run::begin(options.scope.name(), &options.id, &clock::utc_now_rfc3339(), options.seed);
-    let start_ns = clock::monotonic_ns();
-    let mut sampler = Sampler::begin();
-    let outcome = {
-        let mut steps = Steps::new(watcher);
-        let outcome = stages(options, &mut run, &mut sampler, &mut steps);
-        let under_way = steps.finish(&mut run);
-        match outcome {
-            Err(error) if error.interrupted() => {
-                run.doubt(Pitfall::Interrupted { step: under_way });
-                Ok(())
-            }
-            Err(error) => Err(error),
-            Ok(()) => {
-                run.complete = true;
-                Ok(())
-            }
-        }
-    };
-    sampler.finish(&mut run);
-    run.duration_s = (clock::monotonic_ns() - start_ns) as f64 / 1e9;
-    outcome.map(|()| run)
+    let steps = Steps::new(watcher, STEPS);
+    let mut sitting = Sitting::begin("study", &options.id, options.seed, steps);
+    let outcome = stages(options, &mut sitting);
+    match sitting.close(outcome) {
+        (run, None) => Ok(run),
+        (_, Some(error)) => Err(error),
+    }
 }
 
-fn stages(
-    options: &Options,
-    run: &mut Run,
-    sampler: &mut Sampler,
-    steps: &mut Steps<'_>,
-) -> Result<(), BenchError> {
-    steps.begin("facts about this host")?;
-    run.environment = Some(facts::environment());
-    machine_doubts(run);
+/// Steps of a whole study.
+const STEPS: usize = 9;
+
+fn stages(options: &Options, sitting: &mut Sitting<'_>) -> Result<(), BenchError> {
+    sitting.read_facts()?;
+    let Sitting { run, sampler, steps, .. } = sitting;
+    let budget = &options.budget;
     steps.begin("the clip")?;
-    let clip = clip_or_doubt(options, run)?;
+    let clip = clip::or_doubt(options.clip.as_deref(), &options.scratch, run)?;
+    let clip = clip.as_ref();
     steps.begin("the test bed")?;
     let mut bed = Testbed::open(&options.program)?;
-
-    let mut measured = rounds::probe(&mut bed, sampler, clip.as_ref(), &options.budget, steps)?;
-    let jobs = match options.scope {
-        Scope::Probe => Vec::new(),
-        Scope::Study => jobs::of_study(sampler, clip.as_ref(), &bed),
-    };
-    rounds::jobs(&mut bed, sampler, clip.as_ref(), &jobs, &options.budget, &mut measured, steps)?;
-
+    let mut measured = model::first_look(&mut bed, sampler, clip, &budget.of_probe(), steps)?;
+    let jobs = jobs::of_study(sampler, clip, &bed);
+    rounds::jobs(&mut bed, sampler, clip, &jobs, budget, &mut measured, steps)?;
     steps.begin("predictions")?;
-    let scenarios = predict(options, run, sampler, &bed, clip.as_ref(), &jobs, &measured)?;
+    let host = model::profile(&bed, sampler, clip, &measured, run)?;
+    let scenarios = on_host(&host, jobs, run);
     checks::hold(run, sampler, &scenarios, &measured);
     bed.pitfalls.drain(..).for_each(|pitfall| run.doubt(pitfall));
-    if options.scope == Scope::Study {
-        steps.begin("the answer")?;
-        answers::give(run, &mut bed, &scenarios, clip.as_ref(), &options.budget, steps)?;
-    }
-    Ok(())
+    steps.begin("the answer")?;
+    answers::give(run, &mut bed, &scenarios, clip, budget, steps)
 }
 
-/// The profile from all samples, and each job on it.
-fn predict(
-    options: &Options,
+/// Each job on the host; the scenarios are kept in the record.
+fn on_host(
+    host: &HostProfile,
+    jobs: Vec<jobs::StudyJob>,
     run: &mut Run,
-    sampler: &Sampler,
-    bed: &Testbed,
-    clip: Option<&StudyClip>,
-    jobs: &[jobs::StudyJob],
-    measured: &rounds::Measured,
-) -> Result<Vec<(jobs::StudyJob, HostScenario)>, BenchError> {
-    let fit = |clip: &StudyClip| {
-        crate::probe::decode::fit(&clip.film.name, &measured.decoded, &options.id)
-    };
-    let decode = clip.map(fit).transpose()?.into_iter().collect();
-    let facts = Facts {
-        host: "this host",
-        run: &options.id,
-        socket_memory: measured.socket_memory.clone(),
-        decode,
-    };
-    let host = profile::build(bed, sampler, facts, run)?;
-    if let Some(tsc_hz) = Some(host.cpu.clock.value.0).filter(|hz| *hz > 1e9) {
-        run.doubt(Pitfall::TscCycles { tsc_hz });
-    }
-    let text = toml::to_string(&host)
-        .unwrap_or_else(|error| format!("# the profile cannot be written: {error}"));
-    run.documents.push(Document { name: "host.toml".into(), text });
+) -> Vec<(jobs::StudyJob, HostScenario)> {
     let mut scenarios = Vec::new();
     for job in jobs {
-        let scenario = job.on(&host);
+        let scenario = job.on(host);
         let subject = Subject::Host(Box::new(scenario.clone()));
-        let written = Scenario { title: job.job.name.clone(), seed: options.seed, subject }.write();
+        let written = Scenario { title: job.job.name.clone(), seed: run.seed, subject }.write();
         let text =
             written.unwrap_or_else(|error| format!("# the scenario cannot be written: {error}"));
         run.documents.push(Document { name: format!("{}.toml", job.job.name), text });
-        scenarios.push((job.clone(), scenario));
+        scenarios.push((job, scenario));
     }
-    Ok(scenarios)
-}
-
-fn machine_doubts(run: &mut Run) {
-    let hypervisor =
-        run.environment.as_ref().and_then(|environment| environment.system.hypervisor.clone());
-    if let Some(hypervisor) = hypervisor {
-        run.doubt(Pitfall::Virtualised { hypervisor });
-    }
-}
-
-/// The clip, or none and a doubt where this build cannot decode and none was asked for.
-fn clip_or_doubt(options: &Options, run: &mut Run) -> Result<Option<StudyClip>, BenchError> {
-    match clip::prepare(options.clip.as_deref(), &options.scratch) {
-        Ok(clip) => {
-            if let Some(words) = &clip.synthetic {
-                run.doubt(Pitfall::SyntheticClip { clip: words.clone() });
-            }
-            Ok(Some(clip))
-        }
-        Err(BenchError::Codec(error @ CodecError::NotBuilt)) if options.clip.is_none() => {
-            run.doubt(Pitfall::NoDecoder { reason: error.to_string() });
-            Ok(None)
-        }
-        Err(error) => Err(error),
-    }
+    scenarios
 }

@@ -16,6 +16,7 @@ use bitpath_platform::{PlatformError, affinity, namespace};
 use bitpath_sim::profile::{PathKind, Side};
 
 use crate::BenchError;
+use crate::sampling::Bed;
 use crate::worker::{Buffers, Order, Report};
 
 /// Largest IP packet on the virtual cable [B]: Ethernet's, as a NIC would carry.
@@ -130,12 +131,6 @@ impl Testbed {
     #[must_use]
     pub fn cores(&self) -> u32 {
         if self.cpus.0 == self.cpus.1 { 1 } else { 2 }
-    }
-
-    /// Process ids of the workers, whose load is our own.
-    #[must_use]
-    pub fn pids(&self) -> [u32; 3] {
-        [self.sender.pid(), self.receiver.pid(), std::process::id()]
     }
 
     /// Limits the rate at which the sender's packets leave, or lifts the limit.
@@ -265,19 +260,22 @@ impl Testbed {
             report => Err(unexpected(side, order, &report)),
         }
     }
+}
 
-    /// Speeds of the two processors [1/s], throughput-type, measured at the same time.
-    ///
-    /// # Errors
-    /// As [`Self::ask`].
-    pub fn speeds(&mut self) -> Result<(f64, f64), BenchError> {
+impl Bed for Testbed {
+    /// Both processors' throughput-type loops run at the same time.
+    fn speed(&mut self) -> Result<f64, BenchError> {
         match self.ask_both(&Order::Speed, &Order::Speed, ANSWER_PATIENCE)? {
             (
                 Report::Speed { throughput: sender, .. },
                 Report::Speed { throughput: receiver, .. },
-            ) => Ok((sender, receiver)),
+            ) => Ok(sender.min(receiver)),
             (report, _) => Err(unexpected(Side::Sender, &Order::Speed, &report)),
         }
+    }
+
+    fn pids(&self) -> Vec<u32> {
+        vec![self.sender.pid(), self.receiver.pid(), std::process::id()]
     }
 }
 

@@ -9,6 +9,7 @@ use bitpath_sim::scenario::Setting;
 use bitpath_sim::trends::{self, Expected};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::budget::Budget;
 use crate::limit::Limit;
 use crate::table::TableFile;
 
@@ -24,7 +25,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Measure this host, predict its jobs, run them, and name the bottleneck (about two minutes)
     Study(Study),
-    /// Measure what the model needs to know of this host, and write its profile
+    /// Measure this host part by part, and write its profile
     Probe(Probe),
     /// Simulate a scenario file
     Simulate(Simulate),
@@ -45,7 +46,7 @@ pub(crate) enum Command {
 
 /// What is measured and where the record goes.
 #[derive(Args, Debug)]
-pub(crate) struct Measuring {
+pub(crate) struct Study {
     /// Film to send and decode; without one, an MPEG-1 film is made
     #[arg(long, value_name = "FILE")]
     pub(crate) clip: Option<PathBuf>,
@@ -61,15 +62,34 @@ pub(crate) struct Measuring {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Study {
-    #[command(flatten)]
-    pub(crate) measuring: Measuring,
+pub(crate) struct Probe {
+    /// One part only; without it, all of them
+    #[command(subcommand)]
+    pub(crate) part: Option<ProbePart>,
+    /// Film to send and decode; without one, an MPEG-1 film is made
+    #[arg(long, value_name = "FILE")]
+    pub(crate) clip: Option<PathBuf>,
+    /// Time for everything that is repeated, such as 60s or 5min
+    #[arg(long, value_name = "TIME", default_value = "60s", global = true)]
+    pub(crate) budget: Budget,
+    /// Go on with a record that was interrupted: its id, or enough of its beginning
+    #[arg(long, value_name = "ID", global = true)]
+    pub(crate) resume: Option<String>,
+    /// Folder of the records
+    #[arg(long, value_name = "DIR", default_value = "runs", global = true)]
+    pub(crate) out: PathBuf,
+    /// Print the record as JSON instead of the report
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
 }
 
-#[derive(Args, Debug)]
-pub(crate) struct Probe {
-    #[command(flatten)]
-    pub(crate) measuring: Measuring,
+/// One part of the probe.
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum ProbePart {
+    /// What the model must know of this host, as a profile (TOML)
+    Model,
+    /// Bandwidth and latency of memory by working set, and the caches that they show
+    Memory,
 }
 
 /// How large a simulation may be.

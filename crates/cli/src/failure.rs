@@ -34,6 +34,14 @@ pub(crate) enum Failure {
     /// The system refused something.
     #[error(transparent)]
     Platform(#[from] PlatformError),
+    /// The record is none that can be gone on with.
+    #[error("--resume {id}: {why}")]
+    NotResumable {
+        /// The record.
+        id: String,
+        /// Why not.
+        why: &'static str,
+    },
     /// A record could not be kept or read.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -194,6 +202,7 @@ impl Failure {
             Self::Bench(BenchError::Codec(_) | BenchError::Film(_)) => BAD_INPUT,
             Self::Sweep(SweepError::Interrupted { .. }) => INTERRUPTED,
             Self::Store(_)
+            | Self::NotResumable { .. }
             | Self::Scenario { .. }
             | Self::Setting(_)
             | Self::Engine(_)

@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this crate is the one that prints")]
 
 mod arguments;
+mod budget;
 mod command;
 mod failure;
 mod limit;

@@ -130,6 +130,13 @@ pub enum Pitfall {
         /// The step that was under way.
         step: String,
     },
+    /// An error ended the run; the record holds what was measured until then.
+    Stopped {
+        /// The step that was under way.
+        step: String,
+        /// The error.
+        reason: String,
+    },
 }
 
 impl Pitfall {
@@ -186,6 +193,7 @@ impl Pitfall {
                 format!("Of {total} drops and stalls the record holds the first {kept} one by one; the figures count all.")
             }
             Self::Interrupted { step } => format!("The run was interrupted during {step}; what was measured until then is kept."),
+            Self::Stopped { step, reason } => format!("The run ended during {step}: {reason}; what was measured until then is kept."),
         }
     }
 }

@@ -9,7 +9,7 @@ use bitpath_sim::profile::{
     Path, Side, SocketMemory, Sourced, Stack, Transport, Wake, WakeCost,
 };
 
-use super::{memory, stack, wake};
+use super::{copy, stack, wake};
 use crate::BenchError;
 use crate::sampling::Sampler;
 use crate::testbed::Testbed;
@@ -93,6 +93,16 @@ pub fn build(
     })
 }
 
+/// Whether a figure is one of those that [`build`] keeps in the record.
+#[must_use]
+pub fn is_own(figure: &Figure) -> bool {
+    figure.name == FITTED || figure.name.starts_with(FIT)
+}
+
+/// The fitted costs by size, and the beginning of the names of their terms.
+const FITTED: &str = "stack.cost.fitted";
+const FIT: &str = "stack.fit.";
+
 fn median_of(sampler: &Sampler, name: &str, labels: &Labels) -> Option<Estimate> {
     estimate(&sampler.values(name, labels), Method::MedianBlockBootstrap)
 }
@@ -122,7 +132,7 @@ fn copy(sampler: &Sampler, run: &str) -> Vec<CopyBandwidth> {
         let bandwidth = Sourced::measured(ByteRate(found.value), Some(interval), run);
         Some(CopyBandwidth { working_set: ByteCount(working_set as u64), bandwidth })
     };
-    memory::WORKING_SETS.into_iter().filter_map(point).collect()
+    copy::WORKING_SETS.into_iter().filter_map(point).collect()
 }
 
 fn directions(
@@ -209,7 +219,7 @@ fn keep_curve(fit: &Fit, bed: &Testbed, transport: Transport, side: &str, record
             stack::cost_labels(transport, side, usize::try_from(bytes).unwrap_or(usize::MAX));
         let estimate = Estimate { method: Method::LeastSquares, ..Estimate::single(cost) };
         record.figures.push(Figure {
-            name: "stack.cost.fitted".into(),
+            name: FITTED.into(),
             labels,
             unit: Unit::Nanoseconds,
             estimate,

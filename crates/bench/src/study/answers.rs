@@ -15,9 +15,9 @@ use bitpath_sim::profile::{CallSize, HostProfile, Transport};
 use super::checks;
 use super::jobs::StudyJob;
 use super::rounds::Budget;
-use super::steps::Steps;
 use crate::BenchError;
 use crate::clip::StudyClip;
+use crate::steps::Steps;
 use crate::testbed::{Testbed, VETH_MTU};
 
 /// Payload of a full packet over UDP [B] (sysSIM table 1).

@@ -8,8 +8,9 @@ use bitpath_sim::path::Outcome;
 use bitpath_sim::profile::Transport;
 
 use super::jobs::StudyJob;
-use super::rounds::{Measured, job_labels};
+use super::rounds::job_labels;
 use super::uncertainty;
+use crate::probe::model::Measured;
 use crate::sampling::Sampler;
 
 /// Tolerated error of one quantity of one scenario [ratio].

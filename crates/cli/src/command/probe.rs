@@ -1,22 +1,60 @@
-//! `bitpath probe`: what the model must know of this host.
+//! `bitpath probe`: this host part by part.
 
 use std::process::ExitCode;
 
-use bitpath_bench::study::Scope;
+use bitpath_bench::probe::{self, Options, Part, Plan, model};
+use bitpath_measure::Run;
 use bitpath_results::Store;
 
-use super::study::{keep, measure};
-use crate::arguments::Probe;
+use super::study::{Prepared, keep};
+use crate::arguments::{Probe, ProbePart};
 use crate::failure::Failure;
+use crate::progress::Bar;
 
-/// Measures, keeps the record, and writes the profile beside it.
+/// Measures, keeps the record, and writes the profile beside it. What was measured is shown and kept
+/// also when an error ended the probe.
 pub(crate) fn run(wanted: &Probe) -> Result<ExitCode, Failure> {
-    let (run, code) = measure(&wanted.measuring, Scope::Probe)?;
-    super::print(&run, wanted.measuring.json)?;
-    keep(&run, &wanted.measuring)?;
-    if let Some(profile) = run.documents.iter().find(|document| document.name == "host.toml") {
-        let path = Store::new(&wanted.measuring.out).save_beside(&run.id, "toml", &profile.text)?;
+    let prepared = Prepared::new(&wanted.out)?;
+    let earlier = wanted.resume.as_ref().map(|id| earlier(&prepared.store, id)).transpose()?;
+    let options = Options {
+        program: prepared.program.clone(),
+        scratch: prepared.scratch.path().to_owned(),
+        plan: plan(wanted),
+        id: prepared.id("probe"),
+        earlier,
+    };
+    let mut bar = Bar::new();
+    let (run, error) = probe::run(&options, &mut |progress| bar.show(progress));
+    bar.finish();
+    super::print(&run, wanted.json)?;
+    keep(&run, &prepared.store)?;
+    if let Some(profile) = run.documents.iter().find(|document| document.name == model::PROFILE) {
+        let path = prepared.store.save_beside(&run.id, "toml", &profile.text)?;
         eprintln!("profile {}", path.display());
     }
-    Ok(code)
+    match error {
+        Some(error) => Err(error.into()),
+        None => Ok(super::study::code(&run)),
+    }
+}
+
+fn plan(wanted: &Probe) -> Plan {
+    let parts = match wanted.part {
+        None => Part::ALL.to_vec(),
+        Some(ProbePart::Model) => vec![Part::Model],
+        Some(ProbePart::Memory) => vec![Part::Memory],
+    };
+    let clips = wanted.clip.iter().cloned().collect();
+    Plan { parts, budget_s: wanted.budget.seconds, clips }
+}
+
+/// The record to go on with: one of a probe, cut short.
+fn earlier(store: &Store, id: &str) -> Result<Run, Failure> {
+    let run = store.find(id)?;
+    let why = match Plan::of(&run) {
+        None => "it is not the record of a probe",
+        Some(_) if run.complete => "it is complete",
+        Some(_) => return Ok(run),
+    };
+    Err(Failure::NotResumable { id: run.id, why })
 }

@@ -84,7 +84,8 @@ impl Invocation {
 
     /// A quick measurement, its record in `out`.
     pub(crate) fn quick(self, tool: &str, out: &Path) -> Self {
-        let mut measuring = self.with([tool, "--quick", "--json", "--out"]).with([out]);
+        let short: &[&str] = if tool == "probe" { &["--budget", "20s"] } else { &["--quick"] };
+        let mut measuring = self.with([tool, "--json", "--out"]).with([out]).with(short);
         measuring.patience = STUDY_PATIENCE;
         measuring
     }

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use bitpath_bench::clip::{self, StudyClip};
 use bitpath_bench::probe::decode;
+use bitpath_bench::sampling::Bed;
 use bitpath_bench::sampling::Sampler;
 use bitpath_bench::study::try_remedy;
 use bitpath_bench::testbed::Testbed;

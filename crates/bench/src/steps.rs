@@ -1,4 +1,6 @@
-//! The steps of a study: their progress while they run, their length in the record.
+//! The steps of an experiment: their progress while they run, their length in the record.
+
+use std::fmt;
 
 use bitpath_measure::Run;
 use bitpath_measure::run::Step;
@@ -8,33 +10,49 @@ use bitpath_platform::{PlatformError, interrupt};
 use crate::BenchError;
 use crate::progress::{Progress, Watcher};
 
-/// Steps of a whole study.
-const STEPS: usize = 9;
-
 /// Keeps time and tells the watcher.
-pub(super) struct Steps<'a> {
+pub struct Steps<'a> {
     watcher: Watcher<'a>,
+    /// How many there will be, for whoever shows them.
+    expected: usize,
     done: Vec<Step>,
     current: Option<(String, u64, String)>,
 }
 
+impl fmt::Debug for Steps<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Steps").field("done", &self.done).finish_non_exhaustive()
+    }
+}
+
 impl<'a> Steps<'a> {
-    pub(super) fn new(watcher: Watcher<'a>) -> Self {
-        Self { watcher, done: Vec::new(), current: None }
+    /// None yet, of so many.
+    pub fn new(watcher: Watcher<'a>, expected: usize) -> Self {
+        Self { watcher, expected, done: Vec::new(), current: None }
     }
 
     /// The step before is over, this one begins; unless the user asked to stop.
-    pub(super) fn begin(&mut self, name: &str) -> Result<(), BenchError> {
+    ///
+    /// # Errors
+    /// When the user asked to stop.
+    pub fn begin(&mut self, name: &str) -> Result<(), BenchError> {
         self.close();
         self.current = Some((name.to_owned(), monotonic_ns(), "done".into()));
         self.tell(0.0)
     }
 
-    /// This share of the current step is done, and the next may begin unless the user asked to
-    /// stop.
-    pub(super) fn tell(&mut self, done: f64) -> Result<(), BenchError> {
+    /// This share of the current step is done, and it may go on unless the user asked to stop.
+    ///
+    /// # Errors
+    /// When the user asked to stop.
+    pub fn tell(&mut self, done: f64) -> Result<(), BenchError> {
         let doing = self.current.as_ref().map_or("", |current| current.0.as_str());
-        (self.watcher)(Progress { step: self.done.len(), steps: STEPS, doing, done });
+        (self.watcher)(Progress {
+            step: self.done.len(),
+            steps: self.expected.max(self.done.len() + 1),
+            doing,
+            done,
+        });
         if interrupt::requested() {
             return Err(PlatformError::Interrupted { what: doing.into() }.into());
         }
@@ -42,7 +60,7 @@ impl<'a> Steps<'a> {
     }
 
     /// Why the current step ended.
-    pub(super) fn ended(&mut self, why: &str) {
+    pub fn ended(&mut self, why: &str) {
         if let Some(current) = &mut self.current {
             current.2 = why.into();
         }
@@ -55,10 +73,10 @@ impl<'a> Steps<'a> {
     }
 
     /// Moves the steps into the record and names the one that was under way.
-    pub(super) fn finish(mut self, run: &mut Run) -> String {
+    pub fn finish(mut self, run: &mut Run) -> String {
         let under_way = self.current.as_ref().map_or_else(String::new, |current| current.0.clone());
         self.close();
-        run.steps = self.done;
+        run.steps.append(&mut self.done);
         under_way
     }
 }

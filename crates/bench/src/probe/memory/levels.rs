@@ -10,19 +10,19 @@
 
 /// One level as the curve shows it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Level {
+pub(super) struct Level {
     /// Latency of a dependent load that it answers [ns].
-    pub latency_ns: f64,
+    pub(super) latency_ns: f64,
     /// Working set up to which it answers more than half of the loads [B]; none for the last.
-    pub capacity_bytes: Option<f64>,
+    pub(super) capacity_bytes: Option<f64>,
 }
 
 /// A latency by working set [B, ns].
-pub type Latency = (f64, f64);
+pub(super) type Latency = (f64, f64);
 
 /// The levels of a curve, the smallest first. Points must be in the order of their working sets.
 #[must_use]
-pub fn levels(curve: &[Latency]) -> Vec<Level> {
+pub(super) fn levels(curve: &[Latency]) -> Vec<Level> {
     let flats = flats(curve);
     let capacity = |pair: &[Flat]| {
         let half = (pair[0].latency_ns * pair[1].latency_ns).sqrt();

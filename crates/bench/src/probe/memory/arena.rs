@@ -1,0 +1,140 @@
+//! Memory of one kind for every processor, touched first by the processor that uses it, and kernels run
+//! over it by one or by all of them at a time.
+
+use std::sync::Barrier;
+use std::thread;
+
+use bitpath_platform::PlatformError;
+use bitpath_platform::affinity::pin_thread;
+use bitpath_platform::clock::monotonic_ns;
+use bitpath_platform::memory::kernels::{self, Mix, Operation};
+use bitpath_platform::memory::{Buffer, Pages};
+
+use super::SAMPLE_NS;
+use crate::BenchError;
+use crate::here::{joined, on_cpu};
+
+/// A buffer for each processor.
+#[derive(Debug)]
+pub(super) struct Arena {
+    places: Vec<Place>,
+}
+
+/// A processor and its buffer.
+#[derive(Debug)]
+struct Place {
+    cpu: usize,
+    buffer: Buffer,
+}
+
+impl Arena {
+    /// Takes memory for the largest working set of the first processor; where all work together, each
+    /// has its part of a set.
+    pub(super) fn take(cpus: &[usize], largest: usize, pages: Pages) -> Result<Self, BenchError> {
+        let place = |(index, &cpu): (usize, &usize)| {
+            let bytes = if index == 0 { largest } else { largest / cpus.len() };
+            Place::take(cpu, bytes, pages)
+        };
+        let places = cpus.iter().enumerate().map(place).collect::<Result<_, _>>()?;
+        Ok(Self { places })
+    }
+
+    /// Payload a second of an operation by a mix [B/s], that of all processors together where all work.
+    pub(super) fn bandwidth(
+        &mut self,
+        operation: Operation,
+        mix: Mix,
+        working_set: usize,
+        all: bool,
+    ) -> Result<f64, BenchError> {
+        let workers = if all { self.places.len() } else { 1 };
+        let share = working_set / workers;
+        let together = Barrier::new(workers);
+        let work = |place: &mut Place| {
+            let pinned = pin_thread(place.cpu);
+            // Also where a processor is refused, so that the others do not wait for ever.
+            together.wait();
+            let _pinned = pinned?;
+            let (to, from) = halves(operation, &mut place.buffer[..share]);
+            Ok(rate(|| kernels::run(operation, mix, to, from)))
+        };
+        let rates: Result<Vec<f64>, PlatformError> = thread::scope(|scope| {
+            let work = &work;
+            let places = self.places[..workers].iter_mut();
+            let hands: Vec<_> = places.map(|place| scope.spawn(move || work(place))).collect();
+            hands.into_iter().map(joined).collect()
+        });
+        Ok(rates?.iter().sum())
+    }
+}
+
+impl Place {
+    /// Memory that its processor touches first, so that it is near to it.
+    fn take(cpu: usize, bytes: usize, pages: Pages) -> Result<Self, PlatformError> {
+        Ok(Self { cpu, buffer: on_cpu(cpu, || Buffer::of(bytes, pages))? })
+    }
+}
+
+/// Destination and source within a working set: all of it is read or written, or one half copied to the
+/// other.
+fn halves(operation: Operation, set: &mut [u8]) -> (&mut [u8], &[u8]) {
+    match operation {
+        Operation::Read => (&mut [], set),
+        Operation::Write => (set, &[]),
+        Operation::Copy => {
+            let (to, from) = set.split_at_mut(set.len() / 2);
+            (to, from)
+        }
+    }
+}
+
+/// Payload bytes a second of an operation that is repeated for the length of a sample [B/s]; the tries
+/// before it warm the caches.
+fn rate(mut operation: impl FnMut() -> usize) -> f64 {
+    let mut repeats = 1;
+    loop {
+        let start_ns = monotonic_ns();
+        let mut bytes = 0;
+        for _ in 0..repeats {
+            bytes += operation();
+        }
+        let elapsed_ns = monotonic_ns() - start_ns;
+        if elapsed_ns >= SAMPLE_NS {
+            return bytes as f64 / elapsed_ns as f64 * 1e9;
+        }
+        repeats *= 4;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bitpath_platform::affinity::allowed_cpus;
+
+    use super::*;
+
+    #[test]
+    fn all_processors_move_their_part_of_a_set() {
+        let cpus = allowed_cpus().unwrap();
+        let mut arena = Arena::take(&cpus, 1 << 16, Pages::Usual).unwrap();
+        assert_eq!(arena.places.len(), cpus.len());
+        for (operation, all) in [(Operation::Read, false), (Operation::Copy, true)] {
+            let rate = arena.bandwidth(operation, Mix::Scalar, 1 << 16, all).unwrap();
+            assert!(rate.is_finite() && rate > 0.0);
+        }
+    }
+
+    #[test]
+    fn a_processor_that_is_refused_is_named_and_stops_nobody() {
+        let first = allowed_cpus().unwrap()[0];
+        let refused = Arena::take(&[first, 1023], 1 << 16, Pages::Usual).unwrap_err();
+        assert!(refused.to_string().contains("1023"), "{refused}");
+    }
+
+    #[test]
+    fn a_copy_has_half_of_the_set_for_each_end() {
+        let mut set = [0; 64];
+        assert_eq!(halves(Operation::Copy, &mut set).0.len(), 32);
+        assert_eq!(halves(Operation::Read, &mut set).1.len(), 64);
+        assert_eq!(halves(Operation::Write, &mut set).0.len(), 64);
+    }
+}

@@ -1,0 +1,175 @@
+//! What the model must know of this host: facts of the kernel once, then rounds of everything that varies;
+//! and the profile from all of it.
+
+use bitpath_measure::run::Document;
+use bitpath_measure::statistics::{Method, estimate};
+use bitpath_measure::{ByteCount, Pitfall, Run, Unit, series::labels};
+use bitpath_platform::clock::monotonic_ns;
+use bitpath_sim::profile::{HostProfile, SocketMemory, Transport};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+use super::points::Effort;
+use super::profile::{self, Facts};
+use super::{copy, decode, host, socket_memory, stack, wake};
+use crate::BenchError;
+use crate::clip::StudyClip;
+use crate::sampling::Sampler;
+use crate::steps::Steps;
+use crate::testbed::Testbed;
+use crate::worker::FrameTime;
+
+/// Name of the profile among a record's documents.
+pub const PROFILE: &str = "host.toml";
+
+/// What the rounds brought beside the samples.
+#[derive(Clone, Debug)]
+pub(crate) struct Measured {
+    pub(crate) socket_memory: SocketMemory,
+    pub(crate) decoded: Vec<Vec<FrameTime>>,
+    pub(crate) doubts: Vec<Pitfall>,
+    pub(crate) order: ChaCha8Rng,
+}
+
+/// Rounds of the memory's probe: enough for a median with its interval.
+const MEMORY_ROUNDS: u32 = 5;
+
+/// Seed of the shuffled order; what is measured does not depend on it.
+const ORDER_SEED: u64 = 2004;
+
+/// The first look: facts of the kernel once, then rounds until the costs are known well enough.
+///
+/// # Errors
+/// Those of the workers; when the user asked to stop.
+pub(crate) fn first_look(
+    bed: &mut Testbed,
+    sampler: &mut Sampler,
+    clip: Option<&StudyClip>,
+    effort: &Effort,
+    steps: &mut Steps<'_>,
+) -> Result<Measured, BenchError> {
+    steps.begin("clocks, timers, system calls")?;
+    let clock_doubts = host::measure(sampler, bed.cpus)?;
+    let socket_memory = socket_memory::measure(bed, "this study")?;
+    steps.begin("memory")?;
+    for round in 0..MEMORY_ROUNDS {
+        for working_set in copy::WORKING_SETS {
+            copy::measure(sampler, working_set)?;
+        }
+        steps.tell(f64::from(round + 1) / f64::from(MEMORY_ROUNDS))?;
+    }
+    steps.begin("protocol stack and decoder")?;
+    bed.open_tcp(stack::PROBE_BUFFERS)?;
+    let order = ChaCha8Rng::seed_from_u64(ORDER_SEED);
+    let mut measured = Measured { socket_memory, decoded: Vec::new(), doubts: clock_doubts, order };
+    round(bed, sampler, clip, &mut measured)?;
+    sampler.end_warm_up("stack.");
+    sampler.end_warm_up("decode.");
+    measured.decoded.clear();
+    let start_ns = monotonic_ns();
+    for passes in 1.. {
+        round(bed, sampler, clip, &mut measured)?;
+        let spent = (monotonic_ns() - start_ns) as f64 / 1e9 / effort.budget_s;
+        steps.tell(spent.min(1.0))?;
+        let widest = widest_cost(sampler);
+        if passes >= effort.least && widest <= effort.half_width {
+            steps.ended(&format!("intervals narrow enough: +-{:.1} %", widest * 100.0));
+            break;
+        }
+        if spent >= 1.0 {
+            steps.ended(&format!("time budget spent: widest interval +-{:.1} %", widest * 100.0));
+            let what = "the cost of a call".to_owned();
+            measured.doubts.push(Pitfall::BudgetEnded {
+                what,
+                half_width: widest,
+                wanted: effort.half_width,
+            });
+            break;
+        }
+    }
+    Ok(measured)
+}
+
+/// One pass over all message sizes, the wake-ups and the decoder.
+pub(crate) fn round(
+    bed: &mut Testbed,
+    sampler: &mut Sampler,
+    clip: Option<&StudyClip>,
+    measured: &mut Measured,
+) -> Result<(), BenchError> {
+    bed.open_udp(stack::PROBE_BUFFERS)?;
+    let mut sizes: Vec<(Transport, usize)> =
+        stack::UDP_SIZES.map(|bytes| (Transport::Udp, bytes)).to_vec();
+    sizes.extend(stack::TCP_SIZES.map(|bytes| (Transport::Tcp, bytes)));
+    sizes.shuffle(&mut measured.order);
+    for (transport, bytes) in sizes {
+        match transport {
+            Transport::Udp => {
+                let charge = measured.socket_memory.charge(ByteCount(bytes as u64)).0;
+                stack::udp_slice(bed, sampler, bytes, charge)?;
+            }
+            Transport::Tcp => stack::tcp_slice(bed, sampler, bytes)?,
+        }
+    }
+    let cost = |side: &str, bytes| {
+        sampler.median("stack.cost", &stack::cost_labels(Transport::Udp, side, bytes))
+    };
+    // A byte of payload: what is left is the processing of packets (sysSIM section 4.1.3).
+    let smallest = cost("send", 1);
+    let plain = cost("send", wake::WAKE_MESSAGE).zip(cost("receive", wake::WAKE_MESSAGE));
+    if let Some(send_ns) = smallest {
+        let transport = labels([("transport", "udp")]);
+        let rate = 1e9 / send_ns;
+        sampler.add_alone("stack.packet_rate", &transport, Unit::PacketsPerSecond, &[rate]);
+    }
+    if let Some((send_ns, receive_ns)) = plain {
+        wake::long_slice(bed, sampler, send_ns, receive_ns)?;
+        wake::short_slice(bed, sampler, send_ns, receive_ns)?;
+    }
+    if let Some(clip) = clip {
+        measured.decoded.push(decode::pass(bed, sampler, &clip.path)?);
+    }
+    Ok(())
+}
+
+/// Widest relative half width of the costs at the sizes that most traffic has [ratio].
+fn widest_cost(sampler: &Sampler) -> f64 {
+    let width = |transport: Transport, side: &str, bytes: usize| {
+        let values = sampler.values("stack.cost", &stack::cost_labels(transport, side, bytes));
+        estimate(&values, Method::MedianBlockBootstrap)
+            .map_or(f64::INFINITY, |found| found.relative_half_width())
+    };
+    let mut widest: f64 = 0.0;
+    for side in ["send", "receive"] {
+        widest =
+            widest.max(width(Transport::Udp, side, 1472)).max(width(Transport::Tcp, side, 4096));
+    }
+    widest
+}
+
+/// The profile of this host from all samples; it and its fits are kept in the record.
+///
+/// # Errors
+/// When a cost cannot be fitted.
+pub(crate) fn profile(
+    bed: &Testbed,
+    sampler: &Sampler,
+    clip: Option<&StudyClip>,
+    measured: &Measured,
+    run: &mut Run,
+) -> Result<HostProfile, BenchError> {
+    let id = run.id.clone();
+    let fit = |clip: &StudyClip| decode::fit(&clip.film.name, &measured.decoded, &id);
+    let decode = clip.map(fit).transpose()?.into_iter().collect();
+    let socket_memory = measured.socket_memory.clone();
+    let facts = Facts { host: "this host", run: &id, socket_memory, decode };
+    let host = profile::build(bed, sampler, facts, run)?;
+    if let Some(tsc_hz) = Some(host.cpu.clock.value.0).filter(|hz| *hz > 1e9) {
+        run.doubt(Pitfall::TscCycles { tsc_hz });
+    }
+    let text = toml::to_string(&host)
+        .unwrap_or_else(|error| format!("# the profile cannot be written: {error}"));
+    run.documents.push(Document { name: PROFILE.into(), text });
+    Ok(host)
+}

@@ -1,0 +1,193 @@
+//! A part of the probe as points: series to be filled, and how one sample of each is taken.
+//!
+//! ```text
+//! points ──► the one with the fewest samples, any among equals ──► one sample ──► wide still? ──┐
+//!   ▲                                                                                           │
+//!   └── until each is known well enough, or the budget is spent ◄───────────────────────────────┘
+//! ```
+//!
+//! So all points are sampled in turns, in another order each time: a slow spell of the machine meets all of
+//! them, and not one alone (docs/measuring.md).
+
+use std::fmt;
+
+use bitpath_measure::statistics::{Method, estimate};
+use bitpath_measure::{Labels, Pitfall};
+use bitpath_platform::clock::monotonic_ns;
+use rand::SeedableRng;
+use rand::seq::IndexedRandom;
+use rand_chacha::ChaCha8Rng;
+
+use crate::BenchError;
+use crate::sampling::{Bed, Sampler};
+use crate::steps::Steps;
+
+/// One sample of a point, taken on a test bed.
+type Sample<'a, B> = Box<dyn FnMut(&mut B, &mut Sampler) -> Result<(), BenchError> + 'a>;
+
+/// A series to be filled.
+pub struct Point<'a, B> {
+    name: &'static str,
+    labels: Labels,
+    sample: Sample<'a, B>,
+}
+
+impl<B> fmt::Debug for Point<'_, B> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.what())
+    }
+}
+
+impl<'a, B> Point<'a, B> {
+    /// The series of this name and labels, which `sample` adds one value to; it may fill others beside
+    /// it.
+    pub fn new(
+        name: &'static str,
+        labels: Labels,
+        sample: impl FnMut(&mut B, &mut Sampler) -> Result<(), BenchError> + 'a,
+    ) -> Self {
+        Self { name, labels, sample: Box::new(sample) }
+    }
+}
+
+/// How long to sample, and how well.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Effort {
+    /// Time for all points together [s].
+    pub budget_s: f64,
+    /// Fewest samples of a point.
+    pub least: usize,
+    /// Most samples of a point.
+    pub most: usize,
+    /// Half width of an interval that is narrow enough, relative to its value [ratio].
+    pub half_width: f64,
+}
+
+impl Effort {
+    /// As well as a budget allows.
+    #[must_use]
+    pub fn of(budget_s: f64) -> Self {
+        Self { budget_s, least: LEAST_SAMPLES, most: MOST_SAMPLES, half_width: HALF_WIDTH }
+    }
+
+    /// The same with a part of the budget.
+    #[must_use]
+    pub fn share(self, part: f64) -> Self {
+        Self { budget_s: self.budget_s * part, ..self }
+    }
+}
+
+/// Fewest samples from which a median has an interval.
+const LEAST_SAMPLES: usize = 5;
+
+/// Samples above which an interval narrows too slowly to wait for it.
+const MOST_SAMPLES: usize = 40;
+
+/// Half width that tells 10 % from nothing.
+const HALF_WIDTH: f64 = 0.03;
+
+/// What is known of a point.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    samples: usize,
+    /// Relative half width of the interval [ratio].
+    half_width: f64,
+    /// The system refused it.
+    refused: bool,
+}
+
+impl Known {
+    fn of<B>(point: &Point<'_, B>, sampler: &Sampler) -> Self {
+        let values = sampler.values(point.name, &point.labels);
+        let found = estimate(&values, Method::MedianBlockBootstrap);
+        let half_width = found.map_or(f64::INFINITY, |found| found.relative_half_width());
+        let samples = sampler.samples(point.name, &point.labels);
+        Self { samples, half_width, refused: false }
+    }
+
+    fn wants_more(&self, effort: &Effort) -> bool {
+        let wide = self.half_width > effort.half_width && self.samples < effort.most;
+        !self.refused && (self.samples < effort.least || wide)
+    }
+}
+
+/// Samples all points in turns until each is known well enough or the budget is spent. What the system
+/// refuses to measure is left out; the doubts say so.
+///
+/// # Errors
+/// When the test bed is gone or the user asked to stop.
+pub fn sample_all<B: Bed>(
+    bed: &mut B,
+    points: &mut [Point<'_, B>],
+    sampler: &mut Sampler,
+    effort: &Effort,
+    steps: &mut Steps<'_>,
+) -> Result<Vec<Pitfall>, BenchError> {
+    let mut order = ChaCha8Rng::seed_from_u64(ORDER_SEED);
+    let mut known: Vec<Known> = points.iter().map(|point| Known::of(point, sampler)).collect();
+    let mut doubts = Vec::new();
+    let start_ns = monotonic_ns();
+    while let Some(next) = next(&known, effort, &mut order) {
+        let spent = (monotonic_ns() - start_ns) as f64 / 1e9 / effort.budget_s;
+        if spent >= 1.0 {
+            doubts.extend(doubt_of_budget(points, &known, effort));
+            steps.ended("time budget spent");
+            return Ok(doubts);
+        }
+        steps.tell(spent.max(done(&known, effort)))?;
+        let point = &mut points[next];
+        match (point.sample)(bed, sampler) {
+            Ok(()) => known[next] = Known::of(point, sampler),
+            Err(error) if error.refusal() => {
+                doubts.push(Pitfall::NotMeasured { what: point.what(), reason: error.to_string() });
+                known[next].refused = true;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    steps.ended("intervals narrow enough");
+    Ok(doubts)
+}
+
+/// Seed of the shuffled order; what is measured does not depend on it.
+const ORDER_SEED: u64 = 2004;
+
+impl<B> Point<'_, B> {
+    /// Name and labels in words.
+    fn what(&self) -> String {
+        let values: Vec<&str> = self.labels.values().map(String::as_str).collect();
+        format!("{} ({})", self.name, values.join(", "))
+    }
+}
+
+/// One of the points with the fewest samples among those that want more.
+fn next(known: &[Known], effort: &Effort, order: &mut ChaCha8Rng) -> Option<usize> {
+    let wanting = || known.iter().enumerate().filter(|(_, point)| point.wants_more(effort));
+    let fewest = wanting().map(|(_, point)| point.samples).min()?;
+    let next: Vec<usize> =
+        wanting().filter(|(_, point)| point.samples == fewest).map(|(index, _)| index).collect();
+    next.choose(order).copied()
+}
+
+/// Share of the points that want no more [ratio].
+fn done(known: &[Known], effort: &Effort) -> f64 {
+    let done = known.iter().filter(|point| !point.wants_more(effort)).count();
+    done as f64 / known.len().max(1) as f64
+}
+
+/// What the end of the budget left unknown, and how wide the widest interval is.
+fn doubt_of_budget<B>(points: &[Point<'_, B>], known: &[Known], effort: &Effort) -> Vec<Pitfall> {
+    let measured = || points.iter().zip(known).filter(|(_, known)| known.samples >= effort.least);
+    let left = known.iter().filter(|known| known.samples == 0 && !known.refused).count();
+    let widest = measured().max_by(|(_, a), (_, b)| a.half_width.total_cmp(&b.half_width));
+    let mut doubts = Vec::new();
+    if let Some((point, known)) = widest.filter(|(_, known)| known.half_width > effort.half_width) {
+        let (what, half_width) = (point.what(), known.half_width);
+        doubts.push(Pitfall::BudgetEnded { what, half_width, wanted: effort.half_width });
+    }
+    if left > 0 {
+        let what = format!("{left} of {} points of {}", points.len(), points[0].name);
+        doubts.push(Pitfall::SmallSample { what, samples: 0 });
+    }
+    doubts
+}
