@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
+use bitpath_platform::affinity::Pinned;
 use bitpath_platform::codec::Clip;
 use bitpath_platform::process::WorkerSide;
 use bitpath_platform::socket::{TcpListener, TcpStream, UdpSocket};
@@ -29,12 +30,14 @@ use bitpath_platform::{PlatformError, affinity, calibration, namespace};
 
 use crate::BenchError;
 
-/// What outlives one order: sockets and clips.
+/// What outlives one order: the processor, sockets and clips.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     pub(crate) udp: Option<UdpSocket>,
     pub(crate) listener: Option<TcpListener>,
     pub(crate) stream: Option<TcpStream>,
+    /// The processor that this worker stays on.
+    pinned: Option<Pinned>,
     /// Clips that were loaded, so that no job waits for one.
     clips: BTreeMap<PathBuf, Rc<Clip>>,
 }
@@ -73,7 +76,9 @@ fn obey(order: Order, state: &mut State) -> Result<Report, BenchError> {
             Report::Done
         }
         Order::Pin { cpu } => {
-            affinity::pin_thread(cpu)?.keep();
+            // Released first: a thread that is held may go nowhere else.
+            state.pinned = None;
+            state.pinned = Some(affinity::pin_thread(cpu)?);
             Report::Done
         }
         Order::Speed => {
