@@ -11,6 +11,7 @@ mod figures;
 mod raw;
 mod sweep;
 mod trends;
+mod tune;
 
 use bitpath_measure::{Pitfall, Run, Unit};
 
@@ -111,6 +112,7 @@ pub(crate) fn sections(run: &Run) -> Vec<Section> {
         Section::new("predictions", checks::title(run), checks::blocks(run)),
         Section::new("changes", "What differs", comparison::change_blocks(run)),
         Section::new("compared", "What it does", comparison::figure_blocks(run)),
+        Section::new("values", "Values of the knob", tune::blocks(run)),
         Section::new("points", "Points", sweep::blocks(run)),
         Section::new("limits", "What each component lets through", trends::limit_blocks(run)),
         Section::new("growth", "Growth", trends::growth_blocks(run)),
