@@ -8,6 +8,7 @@ mod checks;
 mod comparison;
 mod environment;
 mod figures;
+mod memory;
 mod raw;
 mod sweep;
 mod trends;
@@ -119,6 +120,7 @@ pub(crate) fn sections(run: &Run) -> Vec<Section> {
         Section::new("jobs", "Bottlenecks and remedies", answer::job_blocks(run)),
         Section::new("cost", "Cost of a call by message size", figures::cost_blocks(run)),
         Section::new("copy", "Memory bandwidth by working set", figures::copy_blocks(run)),
+        Section::new("memory", "Memory by working set", memory::blocks(run)),
         Section::new("decode", "Decoding", figures::decode_blocks(run)),
         Section::new("time", "Buffers and processor over time", timeline_blocks(run)),
         Section::new("figures", "Other figures", figures::other_blocks(run)),

@@ -3,9 +3,11 @@
 //! Each function returns the data of a picture, to be drawn at any width; none where the record
 //! has nothing for it.
 
+mod memory;
 mod sweep;
 mod trends;
 
+pub use memory::memory;
 pub use sweep::sweep;
 pub use trends::trends;
 

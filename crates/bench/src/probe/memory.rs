@@ -101,20 +101,22 @@ pub fn sample(
     let mut bed = Hierarchy::take(largest)?;
     let sets = octaves(largest);
     let mut doubts = Vec::new();
-    let mut stage = |curves: Vec<(Curve, Vec<usize>)>, part, sampler: &mut Sampler| {
-        let mut points =
-            curves.iter().flat_map(|(curve, sets)| curve.points(sets)).collect::<Vec<_>>();
+    let mut stage = |mut points: Vec<(usize, Curve)>, part, sampler: &mut Sampler| {
+        points.sort_by_key(|(working_set, _)| *working_set);
+        let mut points: Vec<_> = points.into_iter().map(|(set, curve)| curve.point(set)).collect();
         doubts.extend(sample_all(&mut bed, &mut points, sampler, &effort.share(part), steps)?);
         Ok::<_, BenchError>(())
     };
-    let on = |curves: Vec<Curve>, sets: &[usize]| {
-        curves.into_iter().map(|curve| (curve, sets.to_vec())).collect()
-    };
-    stage(on(plain(), &sets), PLAIN_PART, sampler)?;
-    let bends = plain().into_iter().map(|curve| (curve, curve.bends(&sets, sampler))).collect();
-    stage(bends, BENDS_PART, sampler)?;
-    stage(on(others(), &sets), 1.0 - PLAIN_PART - BENDS_PART, sampler)?;
+    stage(every(plain(), |_| sets.clone()), PLAIN_PART, sampler)?;
+    stage(every(plain(), |curve| curve.bends(&sets, sampler)), BENDS_PART, sampler)?;
+    stage(every(others(), |_| sets.clone()), 1.0 - PLAIN_PART - BENDS_PART, sampler)?;
     Ok(doubts)
+}
+
+/// Every curve at its working sets.
+fn every(curves: Vec<Curve>, sets: impl Fn(Curve) -> Vec<usize>) -> Vec<(usize, Curve)> {
+    let of = |curve| sets(curve).into_iter().map(move |working_set| (working_set, curve));
+    curves.into_iter().flat_map(of).collect()
 }
 
 /// Part of the budget for the plain curves at octaves, and for what lies between them.
@@ -201,19 +203,15 @@ impl Curve {
         }
     }
 
-    /// A point for each working set.
-    fn points(self, sets: &[usize]) -> Vec<Point<'static, Hierarchy>> {
-        let point = |working_set: usize| {
-            let (series, labels) = self.series(working_set);
-            let of = labels.clone();
-            Point::new(series, labels, move |bed: &mut Hierarchy, sampler: &mut Sampler| {
-                let unit = self.unit();
-                let (value, beside) = sampler.beside(bed, |bed| self.once(working_set, bed))?;
-                sampler.add(series, &of, unit, value, &beside);
-                Ok(())
-            })
-        };
-        sets.iter().copied().map(point).collect()
+    /// The point at a working set.
+    fn point(self, working_set: usize) -> Point<'static, Hierarchy> {
+        let (series, labels) = self.series(working_set);
+        let of = labels.clone();
+        Point::new(series, labels, move |bed: &mut Hierarchy, sampler: &mut Sampler| {
+            let (value, beside) = sampler.beside(bed, |bed| self.once(working_set, bed))?;
+            sampler.add(series, &of, self.unit(), value, &beside);
+            Ok(())
+        })
     }
 
     fn unit(self) -> Unit {

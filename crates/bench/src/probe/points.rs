@@ -7,7 +7,8 @@
 //! ```
 //!
 //! So all points are sampled in turns, in another order each time: a slow spell of the machine meets all of
-//! them, and not one alone (docs/measuring.md).
+//! them, and not one alone (docs/measuring.md). The first turn alone follows the order given, so that a
+//! short budget leaves out what comes last.
 
 use std::fmt;
 
@@ -128,13 +129,13 @@ pub fn sample_all<B: Bed>(
     let mut doubts = Vec::new();
     let start_ns = monotonic_ns();
     while let Some(next) = next(&known, effort, &mut order) {
-        let spent = (monotonic_ns() - start_ns) as f64 / 1e9 / effort.budget_s;
-        if spent >= 1.0 {
+        let spent_s = (monotonic_ns() - start_ns) as f64 / 1e9;
+        if spent_s >= effort.budget_s {
             doubts.extend(doubt_of_budget(points, &known, effort));
             steps.ended("time budget spent");
             return Ok(doubts);
         }
-        steps.tell(spent.max(done(&known, effort)))?;
+        steps.tell((spent_s / effort.budget_s).max(done(&known, effort)))?;
         let point = &mut points[next];
         match (point.sample)(bed, sampler) {
             Ok(()) => known[next] = Known::of(point, sampler),
@@ -160,13 +161,13 @@ impl<B> Point<'_, B> {
     }
 }
 
-/// One of the points with the fewest samples among those that want more.
+/// One of the points with the fewest samples among those that want more; the first where it has none.
 fn next(known: &[Known], effort: &Effort, order: &mut ChaCha8Rng) -> Option<usize> {
     let wanting = || known.iter().enumerate().filter(|(_, point)| point.wants_more(effort));
     let fewest = wanting().map(|(_, point)| point.samples).min()?;
     let next: Vec<usize> =
         wanting().filter(|(_, point)| point.samples == fewest).map(|(index, _)| index).collect();
-    next.choose(order).copied()
+    if fewest == 0 { next.first().copied() } else { next.choose(order).copied() }
 }
 
 /// Share of the points that want no more [ratio].
@@ -190,4 +191,121 @@ fn doubt_of_budget<B>(points: &[Point<'_, B>], known: &[Known], effort: &Effort)
         doubts.push(Pitfall::SmallSample { what, samples: 0 });
     }
     doubts
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use bitpath_measure::series::labels;
+    use bitpath_measure::{Run, Unit};
+    use bitpath_platform::PlatformError;
+
+    use super::*;
+
+    /// A test bed that is nowhere.
+    struct Nowhere;
+
+    impl Bed for Nowhere {
+        fn speed(&mut self) -> Result<f64, BenchError> {
+            Ok(1.0)
+        }
+
+        fn pids(&self) -> Vec<u32> {
+            vec![std::process::id()]
+        }
+    }
+
+    const EFFORT: Effort = Effort { budget_s: 600.0, least: 5, most: 9, half_width: 0.03 };
+
+    /// A point whose values go round; each of its samples is noted by name.
+    fn point<'a>(
+        name: &'static str,
+        values: &'a [f64],
+        order: &'a RefCell<Vec<&'static str>>,
+    ) -> Point<'a, Nowhere> {
+        Point::new(name, labels([]), move |bed, sampler| {
+            let value = values[sampler.samples(name, &labels([])) % values.len()];
+            let ((), beside) = sampler.beside(bed, |_| Ok(()))?;
+            sampler.add(name, &labels([]), Unit::Seconds, value, &beside);
+            order.borrow_mut().push(name);
+            Ok(())
+        })
+    }
+
+    fn sampled(points: &mut [Point<'_, Nowhere>], sampler: &mut Sampler) -> Vec<Pitfall> {
+        let mut watcher = |_: crate::progress::Progress<'_>| {};
+        let mut steps = Steps::new(&mut watcher, 1);
+        steps.begin("points").unwrap();
+        sample_all(&mut Nowhere, points, sampler, &EFFORT, &mut steps).unwrap()
+    }
+
+    #[test]
+    fn points_take_turns_until_each_is_known_well_enough() {
+        let order = RefCell::new(Vec::new());
+        let mut points = [point("steady", &[2.0], &order), point("wild", &[1.0, 2.0, 9.0], &order)];
+        assert_eq!(sampled(&mut points, &mut Sampler::begin()), []);
+        let order = order.borrow();
+        assert_eq!(order[..2], ["steady", "wild"]);
+        // Turn by turn until the steady one is known; the wild one goes on to the most.
+        for turn in order[..2 * EFFORT.least].chunks(2) {
+            assert_ne!(turn[0], turn[1]);
+        }
+        assert_eq!(order.iter().filter(|name| **name == "steady").count(), EFFORT.least);
+        assert_eq!(order.iter().filter(|name| **name == "wild").count(), EFFORT.most);
+    }
+
+    #[test]
+    fn what_the_system_refuses_is_named_and_the_rest_goes_on() {
+        let order = RefCell::new(Vec::new());
+        let refuse = |_: &mut Nowhere, _: &mut Sampler| -> Result<(), BenchError> {
+            Err(PlatformError::NeedsRoot { what: "a namespace" }.into())
+        };
+        let of = labels([("path", "veth")]);
+        let mut points = [Point::new("refused", of, refuse), point("steady", &[2.0], &order)];
+        let doubts = sampled(&mut points, &mut Sampler::begin());
+        let what = "refused (veth)".to_owned();
+        let reason = "a namespace needs root".to_owned();
+        assert_eq!(doubts, [Pitfall::NotMeasured { what, reason }]);
+        assert_eq!(order.borrow().len(), EFFORT.least);
+    }
+
+    #[test]
+    fn a_test_bed_that_is_gone_ends_the_part() {
+        let gone = |_: &mut Nowhere, _: &mut Sampler| -> Result<(), BenchError> {
+            Err(PlatformError::Interrupted { what: "an answer".into() }.into())
+        };
+        let mut points = [Point::new("gone", labels([]), gone)];
+        let mut watcher = |_: crate::progress::Progress<'_>| {};
+        let mut steps = Steps::new(&mut watcher, 1);
+        let mut sampler = Sampler::begin();
+        let ended = sample_all(&mut Nowhere, &mut points, &mut sampler, &EFFORT, &mut steps);
+        assert!(ended.unwrap_err().interrupted());
+    }
+
+    #[test]
+    fn samples_of_an_earlier_sitting_count() {
+        let order = RefCell::new(Vec::new());
+        let mut run = Run::begin("probe", "a", "2026-01-01T00:00:00Z", 0);
+        let mut sampler = Sampler::begin();
+        sampler.add_alone("steady", &labels([]), Unit::Seconds, &[2.0, 2.0, 2.0]);
+        sampler.finish(&mut run);
+        let mut sampler = Sampler::go_on(&run);
+        sampled(&mut [point("steady", &[2.0], &order)], &mut sampler);
+        assert_eq!(order.borrow().len(), EFFORT.least - 3);
+    }
+
+    #[test]
+    fn a_spent_budget_says_what_is_unknown() {
+        let order = RefCell::new(Vec::new());
+        let points = [point("first", &[1.0], &order), point("second", &[1.0], &order)];
+        let known = [
+            Known { samples: 6, half_width: 0.2, refused: false },
+            Known { samples: 0, half_width: f64::INFINITY, refused: false },
+        ];
+        let doubts = doubt_of_budget(&points, &known, &EFFORT);
+        assert!(matches!(&doubts[0], Pitfall::BudgetEnded { half_width: 0.2, .. }), "{doubts:?}");
+        let what = "1 of 2 points of first".to_owned();
+        assert_eq!(doubts[1..], [Pitfall::SmallSample { what, samples: 0 }]);
+    }
 }

@@ -124,6 +124,15 @@ impl Started {
         })
     }
 
+    /// Waits until it has used so much processor time itself [clock ticks].
+    pub(crate) fn until_busy(&self, ticks: u64) {
+        let pid = self.pid().as_raw();
+        processes::until("the program to be busy", || {
+            let own = processes::marked(&self.mark).into_iter().find(|own| own.pid == pid);
+            own.filter(|own| own.ticks >= ticks).map(drop)
+        });
+    }
+
     /// Sends a signal to it and to its group, as a terminal does.
     pub(crate) fn signal_group(&self, signal: Signal) {
         killpg(self.pid(), signal).unwrap();

@@ -16,6 +16,7 @@ mod output_folder;
 mod overrides;
 #[cfg(feature = "decode")]
 mod planted;
+mod probe;
 mod processes;
 mod rights;
 mod scenario_mistakes;

@@ -81,7 +81,9 @@ fn is_shown(figure: &Figure) -> bool {
     let name = figure.name.as_str();
     let named = |names: &[(&str, &str)]| names.iter().any(|(known, _)| *known == name);
     // What a job did stands in the predictions' table, and the fitted curve in its picture.
-    let elsewhere = name.starts_with("job.") || name == "stack.cost.fitted";
+    let elsewhere = name.starts_with("job.")
+        || name.starts_with(super::memory::PART)
+        || name == "stack.cost.fitted";
     elsewhere || name == COST || name == COPY || named(&FITS) || named(&DECODE)
 }
 
