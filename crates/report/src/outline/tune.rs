@@ -112,7 +112,7 @@ mod tests {
         for words in [
             "cost                 64  24.0 ns/B                      -  the first",
             "cost               1448  6.00 ns/B  0.250x [0.200, 0.300]  better",
-            "of at least 99.90 % confidence",
+            "99.90 % confidence, so",
             "Less than 5.0 % is no",
         ] {
             assert!(text.contains(words), "no `{words}` in:\n{text}");
