@@ -13,7 +13,7 @@ mod signed_rank;
 mod steady;
 
 pub use bootstrap::{block_length, bootstrap_interval};
-pub use decision::{Decision, FALSE_ALARMS, Finding, LOOKS};
+pub use decision::{Decision, FALSE_ALARMS, Finding, LOOKS, MISSES, largest_difference};
 pub use fit::{Fit, FitError, fit_nonnegative, nonnegative_least_squares};
 pub use interval::{geometric_mean_interval, mean_interval};
 pub use line::Line;

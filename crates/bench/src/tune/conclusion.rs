@@ -1,7 +1,7 @@
 //! What the samples say: ratios pair by pair, verdicts with their intervals, and the rule.
 
 use bitpath_measure::run::{Answer, Figure};
-use bitpath_measure::statistics::{Finding, Method};
+use bitpath_measure::statistics::{Finding, Method, largest_difference};
 use bitpath_measure::{Estimate, Labels, Pitfall, Run, Sample, Series, Unit};
 
 use super::measure::{Better, Quantity};
@@ -43,7 +43,7 @@ pub(super) fn conclude(run: &mut Run, options: &Options, comparison: &Comparison
             run.doubt(match decision.interval() {
                 Some(interval) => Pitfall::BudgetEnded {
                     what,
-                    half_width: interval.relative_half_width(),
+                    half_width: largest_difference(&interval),
                     wanted: options.margin,
                 },
                 None => Pitfall::SmallSample { what, samples: ratios.len() },

@@ -26,11 +26,11 @@ use crate::worker::{Order, Report, SliceUse, TransferOrder};
 pub const KEEPER: &str = "keeper";
 
 /// Length of the slice of a stream that is measured [ns]: short, so that both values of a pair meet
-/// the same machine, and more than a million steps of its clock.
-const SLICE_NS: f64 = 40e6;
+/// the same machine, and hundreds of thousands of steps of its clock.
+const SLICE_NS: f64 = 20e6;
 
 /// Part of a slice that warms the connection up before: it comes out of slow start.
-const WARM_UP_PART: f64 = 0.25;
+const WARM_UP_PART: f64 = 0.5;
 
 /// How much longer a try may be than the one before, while the right length is looked for.
 const GROWTH: f64 = 8.0;

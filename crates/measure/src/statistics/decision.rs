@@ -2,13 +2,15 @@
 //!
 //! Who looks at an interval again and again until it excludes 1 will see it do so in the end, also
 //! where nothing differs. So there are a few looks at planned times, and each may spend a part of
-//! one small chance of a false alarm: alpha(t) = alpha t^2 by the share t of the budget (Kim and
-//! DeMets 1987), shared among the alternatives (Bonferroni).
+//! one small chance of a false alarm, and of one chance to miss a difference: alpha(t) = alpha t^2 by
+//! the share t of the budget (Kim and DeMets 1987). The chance of a false alarm is shared among the
+//! alternatives (Bonferroni).
 //!
 //! ```text
-//! paired ratios ─► look at 1/8, 1/4, 1/2, 3/4, 1 of the budget ─► interval ─┬─ inside the margin: same
-//!                                                                           ├─ beside 1: above or below
-//!                                                                           └─ else: open
+//!                                  1/8, 1/4, 1/2, 3/4, 1 of the budget
+//! paired ratios ─► planned look ─┬─ interval that may miss  ── inside the margin: same
+//!                                ├─ interval that may alarm ── beside 1: above or below
+//!                                └─ neither: open
 //! ```
 
 use super::{Estimate, signed_rank_interval};
@@ -19,6 +21,9 @@ pub const LOOKS: [f64; 5] = [0.125, 0.25, 0.5, 0.75, 1.0];
 /// Chance that any of equal alternatives is found to differ, over all looks: of twenty comparisons
 /// of equals then nineteen agree but for one time in sixty.
 pub const FALSE_ALARMS: f64 = 0.01;
+
+/// Chance that a difference as large as the margin is taken for none, over all looks.
+pub const MISSES: f64 = 0.05;
 
 /// Pairs below which nothing is decided: the approximation of the signed-rank statistic is a poor
 /// one, and neighbours of a slow spell could be half of them.
@@ -38,14 +43,9 @@ pub enum Finding {
 }
 
 impl Finding {
-    /// What an interval says about its ratio. The margin [ratio] is the smallest difference that
-    /// matters: 0.05 takes 0.95 (1 / 1.05) to 1.05 for the same.
-    #[must_use]
-    pub fn of(interval: &Estimate, margin: f64) -> Self {
-        let most = 1.0 + margin;
-        if interval.low >= 1.0 / most && interval.high <= most {
-            Self::Same
-        } else if interval.low > 1.0 {
+    /// What an interval that seldom alarms says about its ratio.
+    fn beside_one(interval: &Estimate) -> Self {
+        if interval.low > 1.0 {
             Self::Above
         } else if interval.high < 1.0 {
             Self::Below
@@ -53,6 +53,13 @@ impl Finding {
             Self::Open
         }
     }
+}
+
+/// Largest difference that an interval of ratios leaves open, whichever is the larger one [ratio]:
+/// 0.05 for 0.99 to 1.05, and for 0.95 (1 / 1.05) to 1.01.
+#[must_use]
+pub fn largest_difference(interval: &Estimate) -> f64 {
+    interval.high.max(1.0 / interval.low) - 1.0
 }
 
 /// The comparison of one alternative with the first one.
@@ -68,7 +75,8 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// A comparison that is one of so many, all with the first alternative.
+    /// A comparison that is one of so many, all with the first alternative. The margin [ratio] is the
+    /// smallest difference that matters: 0.05 takes 0.95 (1 / 1.05) to 1.05 for the same.
     #[must_use]
     pub fn new(margin: f64, alternatives: usize) -> Self {
         let alternatives = alternatives.max(1);
@@ -84,11 +92,18 @@ impl Decision {
         }
         // What the looks that were missed might have spent is spent by this one.
         let spent = |looks: usize| looks.checked_sub(1).map_or(0.0, |last| LOOKS[last].powi(2));
-        let alarms = FALSE_ALARMS / self.alternatives as f64 * (spent(due) - spent(self.looks));
+        let part = spent(due) - spent(self.looks);
         self.looks = due;
-        self.latest = signed_rank_interval(ratios, 1.0 - alarms);
-        self.finding =
-            self.latest.as_ref().map_or(Finding::Open, |found| Finding::of(found, self.margin));
+        let alarms = FALSE_ALARMS / self.alternatives as f64 * part;
+        // A difference lies on one side: half of what is outside this interval is the other.
+        let near = signed_rank_interval(ratios, 1.0 - 2.0 * MISSES * part);
+        let near = near.filter(|near| largest_difference(near) <= self.margin);
+        self.finding = Finding::Same;
+        self.latest = near.or_else(|| {
+            let wide = signed_rank_interval(ratios, 1.0 - alarms);
+            self.finding = wide.as_ref().map_or(Finding::Open, Finding::beside_one);
+            wide
+        });
         self.finding
     }
 
@@ -98,7 +113,7 @@ impl Decision {
         self.finding
     }
 
-    /// The interval of the last look; `None` before the first.
+    /// The interval that the last look rests on; `None` before the first.
     #[must_use]
     pub fn interval(&self) -> Option<Estimate> {
         self.latest
@@ -236,16 +251,25 @@ mod tests {
     }
 
     #[test]
+    fn a_difference_as_large_as_the_margin_is_seldom_missed() {
+        let missed = share(&many(100, &[1.0, 1.05]), |one| *one == Finding::Same);
+        assert!(missed <= 0.08, "{missed}");
+    }
+
+    #[test]
     fn a_small_certain_difference_is_the_same() {
-        let interval = |low, high| Estimate { low, high, ..Estimate::single(1.0) };
-        for (low, high, finding) in [
-            (1.01, 1.04, Finding::Same),
-            (0.96, 1.04, Finding::Same),
-            (1.01, 1.06, Finding::Above),
-            (0.90, 0.99, Finding::Below),
-            (0.94, 1.01, Finding::Open),
-        ] {
-            assert_eq!(Finding::of(&interval(low, high), 0.05), finding, "{low} to {high}");
+        let mut decision = Decision::new(0.05, 1);
+        let pairs: Vec<f64> = (0..60).map(|pair| 1.02 + f64::from(pair % 3) / 100.0).collect();
+        assert_eq!(decision.look(1.0, &pairs), Finding::Same);
+        assert!(decision.interval().unwrap().low > 1.0);
+    }
+
+    #[test]
+    fn a_difference_is_as_large_downwards_as_upwards() {
+        for (low, high, most) in [(0.99, 1.06, 0.06), (1.0 / 1.06, 1.01, 0.06), (1.02, 1.03, 0.03)]
+        {
+            let interval = Estimate { low, high, ..Estimate::single(1.0) };
+            assert!((largest_difference(&interval) - most).abs() < 1e-12, "{low} to {high}");
         }
     }
 }

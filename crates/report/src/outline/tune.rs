@@ -1,6 +1,7 @@
 //! A knob turned: every value with what was measured, its ratio to the first value, and the verdict.
 
 use bitpath_measure::run::Figure;
+use bitpath_measure::statistics::{FALSE_ALARMS, MISSES};
 use bitpath_measure::{Labels, Run};
 
 use super::Block;
@@ -73,10 +74,12 @@ fn note(run: &Run) -> String {
         return "There were too few blocks for a look at the ratios.".into();
     }
     format!(
-        "Ratios are of pairs within a block. Their intervals are those of the look that decided, of at least {:.2} % confidence, so that looking several times raises no alarm by chance. Less than {} is no difference.",
+        "Ratios are of pairs within a block. Their intervals are those of the look that decided, of at least {:.2} % confidence: all looks together raise a false alarm in {} of runs, and take a difference of {} for none in {}.",
         // Rounded down: 100 % there is not.
         (confidence * 1e4).floor() / 100.0,
-        format::percent(margin)
+        format::percent(FALSE_ALARMS),
+        format::percent(margin),
+        format::percent(MISSES)
     )
 }
 
@@ -112,8 +115,8 @@ mod tests {
         for words in [
             "cost                 64  24.0 ns/B                      -  the first",
             "cost               1448  6.00 ns/B  0.250x [0.200, 0.300]  better",
-            "99.90 % confidence, so",
-            "Less than 5.0 % is no",
+            "99.90 % confidence: all looks",
+            "in 1.0 % of runs",
         ] {
             assert!(text.contains(words), "no `{words}` in:\n{text}");
         }
