@@ -63,8 +63,13 @@ pub fn run(options: &Options, watcher: Watcher<'_>) -> (Run, Option<BenchError>)
     };
     let outcome = parts(options, &plan, &mut sitting);
     let (mut run, error) = sitting.close(outcome);
-    memory::conclude(&mut run);
+    conclude(&mut run);
     (run, error)
+}
+
+/// Adds what the figures of a probe's record say together.
+pub fn conclude(run: &mut Run) {
+    memory::conclude(run);
 }
 
 /// Seed of a probe: it moves nothing but the order of measurements, and is recorded.

@@ -32,7 +32,7 @@ pub(crate) enum Command {
     Tune(Tune),
     /// Simulate a scenario file
     Simulate(Simulate),
-    /// Simulate two scenarios with the same random numbers: what differs, and what that does
+    /// Simulate two scenarios with the same random numbers, or hold two measurements against each other
     Compare(Compare),
     /// Simulate a scenario at every combination of some values, on all processors
     Sweep(Sweep),
@@ -184,10 +184,10 @@ pub(crate) struct Simulate {
 
 #[derive(Args, Debug)]
 pub(crate) struct Compare {
-    /// Scenario file of A (TOML)
+    /// Scenario of A (TOML); or a profile (TOML) or a record (JSON) of this or another host
     #[arg(value_name = "A")]
     pub(crate) a: PathBuf,
-    /// Scenario file of B; without it, A's
+    /// Scenario, profile or record of B; without it, A's scenario
     #[arg(value_name = "B", required_unless_present = "set")]
     pub(crate) b: Option<PathBuf>,
     /// A value of B instead of its file's, such as machine.line.rate="1 Gb/s"; repeatable
@@ -297,6 +297,12 @@ pub(crate) enum RunsAction {
         /// Print the record as JSON instead of the report
         #[arg(long)]
         json: bool,
+    },
+    /// Repeated runs of one tool on this host as one record
+    Merge {
+        /// Their ids, or enough of each one's beginning
+        #[arg(required = true, num_args = 2.., value_name = "ID")]
+        ids: Vec<String>,
     },
     /// One record in another form, on standard output
     Export {

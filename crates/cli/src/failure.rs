@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use bitpath_bench::BenchError;
 use bitpath_bench::sweep::{GridError, SweepError};
+use bitpath_measure::run::MergeError;
 use bitpath_platform::PlatformError;
 use bitpath_results::StoreError;
 use bitpath_sim::compare::CompareError;
@@ -64,6 +65,28 @@ pub(crate) enum Failure {
     /// Two scenarios cannot be compared.
     #[error(transparent)]
     Compare(#[from] CompareError),
+    /// One is a scenario and the other a measurement.
+    #[error(
+        "{a} and {b} have nothing to compare: one is a scenario, the other a measurement",
+        a = a.display(), b = b.display()
+    )]
+    Unlike {
+        /// The one.
+        a: PathBuf,
+        /// The other.
+        b: PathBuf,
+    },
+    /// A measurement does not change by a setting.
+    #[error("--set {setting} changes a scenario; {file} is a measurement", file = file.display())]
+    SetMeasured {
+        /// The setting.
+        setting: String,
+        /// The file.
+        file: PathBuf,
+    },
+    /// Records cannot be merged.
+    #[error(transparent)]
+    Merge(#[from] MergeError),
     /// A published set cannot be read or fitted.
     #[error(transparent)]
     Published(#[from] PublishedError),
@@ -209,6 +232,9 @@ impl Failure {
             | Self::Setting(_)
             | Self::Engine(_)
             | Self::Compare(_)
+            | Self::Unlike { .. }
+            | Self::SetMeasured { .. }
+            | Self::Merge(_)
             | Self::Published(_)
             | Self::Trend(_)
             | Self::Write { .. }

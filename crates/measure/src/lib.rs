@@ -9,6 +9,7 @@
 //!
 //! Nothing here reads a clock, a file or a socket: values come in as arguments.
 
+pub mod agreement;
 pub mod environment;
 pub mod histogram;
 pub mod pitfall;

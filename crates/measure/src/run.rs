@@ -8,12 +8,14 @@ mod answer;
 mod check;
 mod event;
 mod figure;
+mod merge;
 mod rows;
 
 pub use answer::{Answer, Elasticity, JobAnswer, Remedy, RemedyOutcome};
 pub use check::{Check, Verdict};
 pub use event::Event;
 pub use figure::{Figure, Timeline};
+pub use merge::{MergeError, merge};
 pub use rows::{
     Cell, Column, Holds, course_columns, course_rows, event_columns, event_row, label_text,
 };

@@ -3,6 +3,7 @@
 //! Terminal and page show the same sections; pictures and what is folded are for the page alone.
 //! A section for which the record holds nothing is left out.
 
+mod agreement;
 mod answer;
 mod checks;
 mod comparison;
@@ -114,6 +115,7 @@ pub(crate) fn sections(run: &Run) -> Vec<Section> {
         Section::new("changes", "What differs", comparison::change_blocks(run)),
         Section::new("compared", "What it does", comparison::figure_blocks(run)),
         Section::new("values", "Values of the knob", tune::blocks(run)),
+        Section::new("agreement", "Agreement", agreement::blocks(run)),
         Section::new("points", "Points", sweep::blocks(run)),
         Section::new("limits", "What each component lets through", trends::limit_blocks(run)),
         Section::new("growth", "Growth", trends::growth_blocks(run)),

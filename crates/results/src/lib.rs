@@ -215,7 +215,11 @@ fn failed(action: &'static str, path: &Path, source: io::Error) -> StoreError {
 }
 
 /// Reads one record.
-fn read(path: &Path) -> Result<Run, StoreError> {
+/// The record that a file holds.
+///
+/// # Errors
+/// When it cannot be read, or is no record, or one of a later version.
+pub fn read(path: &Path) -> Result<Run, StoreError> {
     let not_a_record = |reason: String| StoreError::NotARecord { path: path.to_owned(), reason };
     let size = fs::metadata(path).map_err(|source| failed("read", path, source))?.len();
     if size > MAX_RECORD {

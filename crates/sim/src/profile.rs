@@ -9,6 +9,7 @@
 //! split where its bytes need more than one packet on the wire: fragmenting, or cutting segments,
 //! costs something once before it costs something for each.
 
+mod figures;
 mod socket_memory;
 mod sourced;
 mod stack;
@@ -46,6 +47,14 @@ pub struct HostProfile {
     /// Decoding costs by clip.
     #[serde(default)]
     pub decode: Vec<DecodeCost>,
+}
+
+impl HostProfile {
+    /// The profile that a text holds (TOML); none where it holds something else.
+    #[must_use]
+    pub fn read(text: &str) -> Option<Self> {
+        toml::from_str(text).ok()
+    }
 }
 
 /// The processors.

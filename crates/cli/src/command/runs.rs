@@ -18,8 +18,21 @@ pub(crate) fn run(wanted: &Runs) -> Result<ExitCode, Failure> {
             super::print(&store.find(id)?, *json)?;
             Ok(ExitCode::SUCCESS)
         }
+        RunsAction::Merge { ids } => merge(&store, ids),
         RunsAction::Export { id, form } => export(&store.find(id)?, *form),
     }
+}
+
+/// Keeps one record of all of them, and prints it.
+fn merge(store: &Store, ids: &[String]) -> Result<ExitCode, Failure> {
+    let runs = ids.iter().map(|id| store.find(id)).collect::<Result<Vec<Run>, _>>()?;
+    let first = runs.iter().map(|run| run.id.as_str()).min().unwrap_or_default();
+    let mut merged =
+        bitpath_measure::run::merge(&store.free_id(&format!("{first}-merged")), &runs)?;
+    bitpath_bench::probe::conclude(&mut merged);
+    super::print(&merged, false)?;
+    super::study::keep(&merged, store)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Prints one record in another form.

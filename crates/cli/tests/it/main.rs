@@ -18,6 +18,7 @@ mod overrides;
 mod planted;
 mod probe;
 mod processes;
+mod records;
 mod rights;
 mod scenario_mistakes;
 mod simulate;

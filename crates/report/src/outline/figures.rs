@@ -71,8 +71,10 @@ pub(super) fn decode_blocks(run: &Run) -> Vec<Block> {
 
 /// Every figure that no other section shows.
 pub(super) fn other_blocks(run: &Run) -> Vec<Block> {
-    let shown =
-        super::comparison::is_one(run) || super::trends::is_one(run) || super::tune::is_one(run);
+    let shown = super::agreement::is_one(run)
+        || super::comparison::is_one(run)
+        || super::trends::is_one(run)
+        || super::tune::is_one(run);
     let others: Vec<_> = run.figures.iter().filter(|figure| !shown && !is_shown(figure)).collect();
     if others.is_empty() { Vec::new() } else { vec![Block::Table(figure_table(&others))] }
 }
