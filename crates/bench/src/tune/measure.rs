@@ -56,7 +56,7 @@ const LATENCY: Quantity =
 const BANDWIDTH: Quantity =
     Quantity { name: "tune.bandwidth", unit: Unit::BytesPerSecond, better: Some(Better::Higher) };
 
-/// Bytes that the receiver takes between two waits: each wait is a switch to another process.
+/// Bytes between two waits of either side: each wait is a switch to another process.
 const BETWEEN_WAITS: Quantity =
     Quantity { name: "tune.bytes_between_waits", unit: Unit::Bytes, better: None };
 

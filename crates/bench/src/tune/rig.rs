@@ -186,7 +186,8 @@ fn stream(bed: &mut Testbed, setup: &Setup, pace: &mut Pace) -> Result<Vec<f64>,
     let bytes = received.bytes as f64;
     let cost = (sent.cpu_ns + received.cpu_ns) as f64 / bytes;
     let throughput = bytes * 8e9 / received.elapsed_ns as f64;
-    Ok(vec![cost, throughput, bytes / received.sleeps.max(1) as f64])
+    let waits = (sent.sleeps + received.sleeps).max(1) as f64;
+    Ok(vec![cost, throughput, bytes / waits])
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a constant")]

@@ -54,7 +54,7 @@ impl Rule {
             }
             (Turn::ReceiveBuffer(_) | Turn::SendBuffer(_), _) => (
                 3,
-                "a buffer lets each side work on while the other sleeps: less buffer, more switches",
+                "a small buffer stops one side until the other has caught up, a large one lets both work on",
             ),
             (Turn::Cpus(..), Measure::MemoryCopy) => (1, "the processor is what copies"),
             (Turn::Cpus(..), _) => (
