@@ -12,6 +12,7 @@ pub mod affinity;
 pub mod calibration;
 pub mod clock;
 pub mod codec;
+pub mod counters;
 pub mod facts;
 pub mod interrupt;
 pub mod latency;
