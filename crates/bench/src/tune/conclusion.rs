@@ -22,6 +22,7 @@ struct Said<'a> {
     value: usize,
     quantity: &'a Quantity,
     verdict: &'static str,
+    interval: Option<Estimate>,
 }
 
 /// Adds ratios, effects and the answer to the record.
@@ -49,7 +50,7 @@ pub(super) fn conclude(run: &mut Run, options: &Options, comparison: &Comparison
                 None => Pitfall::SmallSample { what, samples: ratios.len() },
             });
         }
-        said.push(Said { value: *value, quantity, verdict });
+        said.push(Said { value: *value, quantity, verdict, interval: decision.interval() });
     }
     run.figures.push(Figure {
         name: MARGIN.into(),
@@ -57,7 +58,8 @@ pub(super) fn conclude(run: &mut Run, options: &Options, comparison: &Comparison
         unit: Unit::Ratio,
         estimate: Estimate::single(options.margin),
     });
-    let sentences = vec![headline(options, &said), rule(options, &said)];
+    let mut sentences = vec![headline(options, &said), rule(options, &said)];
+    sentences.extend(resolution(options, &said));
     let line_rate_bits_per_second = Estimate::single(0.0);
     run.answer = Some(Answer { sentences, jobs: Vec::new(), line_rate_bits_per_second });
 }
@@ -131,6 +133,20 @@ fn rule(options: &Options, said: &[Said<'_>]) -> String {
     }
 }
 
+/// The smallest difference that these samples can show, quantity by quantity: half of the widest
+/// interval of a ratio. `None` before the first look.
+fn resolution(options: &Options, said: &[Said<'_>]) -> Option<String> {
+    let of_quantity = |quantity: &Quantity| {
+        let intervals = said.iter().filter(|said| said.quantity == quantity);
+        let halves = intervals.filter_map(|said| said.interval).map(|found| found.high / found.low);
+        let widest = halves.map(|whole| whole.sqrt() - 1.0).max_by(f64::total_cmp)?;
+        Some(format!("{:.1} % of {}", widest * 100.0, short(quantity)))
+    };
+    let shown: Vec<String> = options.measure.quantities().iter().filter_map(of_quantity).collect();
+    let sentence = || format!("These samples show differences from {} on.", shown.join(" and "));
+    (!shown.is_empty()).then(sentence)
+}
+
 #[cfg(test)]
 mod tests {
     use bitpath_measure::statistics::signed_rank_interval;
@@ -192,6 +208,11 @@ mod tests {
         let sentences = concluded("message_bytes=64,1448", 1.5).answer.unwrap().sentences;
         assert_eq!(sentences[0], "message_bytes against 64: 1448: worse cost, better throughput.");
         assert!(sentences[1].starts_with("Rule 2 explains it, reduce packet count"));
+        assert!(
+            sentences[2].starts_with("These samples show differences from 0."),
+            "{sentences:?}"
+        );
+        assert!(sentences[2].ends_with(" % of throughput on."));
         let sentences = concluded("gro=on,on", 1.0).answer.unwrap().sentences;
         let same = "gro against on: on: no difference in cost, no difference in throughput.";
         assert_eq!(sentences[0], same);
