@@ -1,5 +1,6 @@
 //! What can go wrong in an experiment, and where.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use bitpath_measure::statistics::FitError;
@@ -38,6 +39,20 @@ pub enum BenchError {
         task: String,
         /// Its answer.
         answer: String,
+    },
+    /// A peer on the network does not serve us.
+    #[error("{peer} does not serve this peer: {reason}")]
+    PeerRefused {
+        /// Its address.
+        peer: String,
+        /// Why not.
+        reason: String,
+    },
+    /// The agent's port is taken.
+    #[error("cannot listen at {address}: the port is in use")]
+    PortInUse {
+        /// The address.
+        address: SocketAddr,
     },
     /// Costs could not be fitted.
     #[error("the costs of {what} could not be fitted: {source}")]
@@ -82,11 +97,16 @@ impl BenchError {
                     | PlatformError::WorkerStart { .. }
                     | PlatformError::WorkerEnded { .. }
                     | PlatformError::WorkerSilent { .. }
+                    | PlatformError::PeerUnreachable { .. }
+                    | PlatformError::PeerGone { .. }
+                    | PlatformError::PeerSilent { .. }
                     | PlatformError::Message { .. }
                     | PlatformError::MessageTooLong { .. }
             )
         );
-        !gone && !matches!(self, Self::Protocol { .. } | Self::Write { .. })
+        let ended =
+            matches!(self, Self::Protocol { .. } | Self::Write { .. } | Self::PeerRefused { .. });
+        !gone && !ended
     }
 
     /// Whether the user asked to stop.

@@ -9,6 +9,7 @@
 //! What is measured runs in worker processes of its own, pinned to their processors; this crate's
 //! parent half only tells them what to do and draws conclusions.
 
+pub mod agent;
 pub mod clip;
 mod error;
 pub mod film;

@@ -3,6 +3,7 @@
 //! ```text
 //!                    ┌─ model     what the simulator must know ──► host profile (TOML)
 //!                    ├─ memory    bandwidth and latency by working set ──► levels
+//!                    ├─ stack     flows by UDP and TCP ──► costs of calls, packets, bytes
 //! facts ──► parts ───┤                                                                  ──► Run
 //!                    │  points ──► Sampler, in turns ──► figures with intervals
 //!                    └─ ...
@@ -12,6 +13,7 @@
 
 pub mod copy;
 pub mod decode;
+pub mod flow;
 pub mod host;
 pub mod memory;
 pub mod model;
@@ -70,6 +72,7 @@ pub fn run(options: &Options, watcher: Watcher<'_>) -> (Run, Option<BenchError>)
 /// Adds what the figures of a probe's record say together.
 pub fn conclude(run: &mut Run) {
     memory::conclude(run);
+    flow::conclude(run);
 }
 
 /// Seed of a probe: it moves nothing but the order of measurements, and is recorded.
@@ -89,8 +92,26 @@ fn parts(options: &Options, plan: &Plan, sitting: &mut Sitting<'_>) -> Result<()
                 let doubts = memory::sample(bytes, sampler, &effort, steps)?;
                 doubts.into_iter().for_each(|doubt| run.doubt(doubt));
             }
+            Part::Stack => stack_part(options, plan, &effort, sitting)?,
         }
     }
+    Ok(())
+}
+
+/// The stack's part: its test beds are opened before its time begins.
+fn stack_part(
+    options: &Options,
+    plan: &Plan,
+    effort: &Effort,
+    sitting: &mut Sitting<'_>,
+) -> Result<(), BenchError> {
+    let Sitting { run, sampler, steps, .. } = sitting;
+    steps.begin("the test beds")?;
+    let mut beds = flow::Beds::open(&options.program, plan.peer.as_deref())?;
+    steps.begin(Part::Stack.name())?;
+    let memory_bytes = run.environment.as_ref().map_or(0, |facts| facts.memory_bytes);
+    let doubts = flow::sample(&mut beds, memory_bytes, sampler, effort, steps)?;
+    doubts.into_iter().for_each(|doubt| run.doubt(doubt));
     Ok(())
 }
 

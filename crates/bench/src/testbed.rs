@@ -3,7 +3,13 @@
 //! ```text
 //! parent ──► sender  on core A, in its own namespace ══ veth, 1500 B packets ══ receiver on core B
 //!            (without root: both in ours, over loopback)
+//!            (or over any network to an agent, which is told the same by TCP)
 //! ```
+
+mod flow;
+mod party;
+
+pub use flow::{Direction, Way};
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -17,8 +23,10 @@ use bitpath_platform::{PlatformError, affinity, namespace};
 use bitpath_sim::profile::{PathKind, Side};
 
 use crate::BenchError;
+use crate::agent::Agent;
 use crate::sampling::Bed;
 use crate::worker::{Buffers, Order, Report};
+use party::Party;
 
 /// Largest IP packet on the virtual cable [B]: Ethernet's, as a NIC would carry.
 pub const VETH_MTU: ByteCount = ByteCount(1500);
@@ -47,8 +55,11 @@ const LOOPBACK_FLATTERS: f64 = 6.0;
 /// Both workers and what joins them.
 #[derive(Debug)]
 pub struct Testbed {
-    sender: Worker,
-    receiver: Worker,
+    sender: Party,
+    receiver: Party,
+    way: Way,
+    /// Addresses of sender and receiver.
+    addresses: (IpAddr, IpAddr),
     veth: Option<VethPair>,
     congestion_control: &'static str,
     /// Processors of sender and receiver.
@@ -58,33 +69,86 @@ pub struct Testbed {
 }
 
 impl Testbed {
-    /// Starts the workers, puts each on its processor and joins them.
+    /// Starts the workers, puts each on its processor and joins them: by a virtual cable where
+    /// that can be made, else over loopback.
     ///
     /// `program` is started with the argument `worker` and must call [`crate::worker::serve`].
     ///
     /// # Errors
     /// When a worker cannot be started or refuses its processor.
     pub fn open(program: &Path) -> Result<Self, BenchError> {
-        let allowed = affinity::allowed_cpus()?;
-        let first = allowed.first().copied().unwrap_or(0);
-        let last = allowed.last().copied().unwrap_or(first);
-        let mut bed = Self {
-            sender: Worker::spawn("sender", program, &["worker"])?,
-            receiver: Worker::spawn("receiver", program, &["worker"])?,
-            veth: None,
-            congestion_control: CONGESTION_CONTROL,
-            cpus: (first, last),
-            pitfalls: Vec::new(),
-        };
-        bed.lay_cable()?;
-        bed.ask(Side::Sender, &Order::Pin { cpu: first }, ANSWER_PATIENCE)?;
-        bed.ask(Side::Receiver, &Order::Pin { cpu: last }, ANSWER_PATIENCE)?;
+        Self::start(program, Self::lay_cable_if_possible)
+    }
+
+    /// The same over loopback, whatever else there is.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn over_loopback(program: &Path) -> Result<Self, BenchError> {
+        Self::start(program, |_| Ok(()))
+    }
+
+    /// The same over a virtual cable.
+    ///
+    /// # Errors
+    /// As [`Self::open`], and where no cable can be laid.
+    pub fn over_veth(program: &Path) -> Result<Self, BenchError> {
+        Self::start(program, Self::lay_cable)
+    }
+
+    /// The sender here, the receiver at an agent on another machine: a name or number with a port.
+    ///
+    /// # Errors
+    /// As [`Self::open`], and where the agent cannot be reached, is busy or of another version.
+    pub fn to_peer(program: &Path, address: &str) -> Result<Self, BenchError> {
+        let agent = Agent::connect(address)?;
+        let addresses = agent.addresses()?;
+        let last = agent.cpus.last().copied().unwrap_or(0);
+        let sender = Party::Worker(Worker::spawn("sender", program, &["worker"])?);
+        let cpus = (first_and_last()?.0, last);
+        let mut bed = Self::of(sender, Party::Agent(agent), cpus);
+        bed.addresses = addresses;
+        bed.way = Way::Peer;
+        bed.ready()
+    }
+
+    fn start(
+        program: &Path,
+        join: impl FnOnce(&mut Self) -> Result<(), BenchError>,
+    ) -> Result<Self, BenchError> {
+        let worker =
+            |name| Ok::<_, BenchError>(Party::Worker(Worker::spawn(name, program, &["worker"])?));
+        let (first, last) = first_and_last()?;
+        let mut bed = Self::of(worker("sender")?, worker("receiver")?, (first, last));
+        join(&mut bed)?;
         if first == last {
             bed.pitfalls.push(Pitfall::OneCore);
         }
         bed.pitfalls.push(Pitfall::SoftirqOnSender);
-        bed.choose_congestion_control()?;
-        Ok(bed)
+        bed.ready()
+    }
+
+    fn of(sender: Party, receiver: Party, cpus: (usize, usize)) -> Self {
+        let here = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        Self {
+            sender,
+            receiver,
+            way: Way::Loopback,
+            addresses: (here, here),
+            veth: None,
+            congestion_control: CONGESTION_CONTROL,
+            cpus,
+            pitfalls: Vec::new(),
+        }
+    }
+
+    /// Puts each end on its processor.
+    fn ready(mut self) -> Result<Self, BenchError> {
+        let (sender, receiver) = self.cpus;
+        self.ask(Side::Sender, &Order::Pin { cpu: sender }, ANSWER_PATIENCE)?;
+        self.ask(Side::Receiver, &Order::Pin { cpu: receiver }, ANSWER_PATIENCE)?;
+        self.choose_congestion_control()?;
+        Ok(self)
     }
 
     /// Tries a connection, and takes the congestion control that everyone may use where the
@@ -100,19 +164,28 @@ impl Testbed {
     }
 
     /// Joins the workers by a virtual cable where that can be made, else leaves them on loopback.
-    fn lay_cable(&mut self) -> Result<(), BenchError> {
+    fn lay_cable_if_possible(&mut self) -> Result<(), BenchError> {
         if let Err(reason) = namespace::can_make_namespaces() {
             self.pitfalls.push(Pitfall::Loopback { flatters: LOOPBACK_FLATTERS });
             let what = "the path over packets of 1500 B".into();
             self.pitfalls.push(Pitfall::NotMeasured { what, reason: reason.to_string() });
             return Ok(());
         }
+        self.lay_cable()
+    }
+
+    fn lay_cable(&mut self) -> Result<(), BenchError> {
         for side in [Side::Sender, Side::Receiver] {
             self.ask(side, &Order::EnterNetwork, ANSWER_PATIENCE)?;
         }
         let mtu_bytes = u32::try_from(VETH_MTU.0).unwrap_or(1500);
         let options = LinkOptions { mtu_bytes, offloads: Offloads::NONE };
-        self.veth = Some(VethPair::connect(self.sender.pid(), self.receiver.pid(), &options)?);
+        let needs = PlatformError::NeedsRoot { what: "a cable between two workers" };
+        let pids = self.sender.pid().zip(self.receiver.pid());
+        let (sender, receiver) = pids.ok_or(needs)?;
+        let veth = VethPair::connect(sender, receiver, &options)?;
+        self.addresses = (veth.address(End::A).into(), veth.address(End::B).into());
+        (self.way, self.veth) = (Way::Veth, Some(veth));
         Ok(())
     }
 
@@ -122,10 +195,10 @@ impl Testbed {
         if self.veth.is_some() { PathKind::Veth } else { PathKind::Loopback }
     }
 
-    /// Largest IP packet on the path [B].
+    /// Largest IP packet on the path [B]; that of Ethernet between two machines.
     #[must_use]
     pub fn mtu(&self) -> ByteCount {
-        if self.veth.is_some() { VETH_MTU } else { LOOPBACK_MTU }
+        if self.way == Way::Loopback { LOOPBACK_MTU } else { VETH_MTU }
     }
 
     /// Cores that sender and receiver have between them [cores].
@@ -172,12 +245,11 @@ impl Testbed {
     /// An address of one side with any free port.
     #[must_use]
     pub fn address(&self, side: Side) -> SocketAddr {
-        let ip = match (&self.veth, side) {
-            (Some(veth), Side::Sender) => veth.address(End::A),
-            (Some(veth), Side::Receiver) => veth.address(End::B),
-            (None, _) => Ipv4Addr::LOCALHOST,
+        let ip = match side {
+            Side::Sender => self.addresses.0,
+            Side::Receiver => self.addresses.1,
         };
-        SocketAddr::new(IpAddr::V4(ip), 0)
+        SocketAddr::new(ip, 0)
     }
 
     /// Tells one worker something and waits for its answer.
@@ -227,7 +299,7 @@ impl Testbed {
         }
     }
 
-    fn worker(&mut self, side: Side) -> &mut Worker {
+    fn worker(&mut self, side: Side) -> &mut Party {
         match side {
             Side::Sender => &mut self.sender,
             Side::Receiver => &mut self.receiver,
@@ -297,8 +369,16 @@ impl Bed for Testbed {
     }
 
     fn pids(&self) -> Vec<u32> {
-        vec![self.sender.pid(), self.receiver.pid(), std::process::id()]
+        let ends = [self.sender.pid(), self.receiver.pid()].into_iter().flatten();
+        ends.chain([std::process::id()]).collect()
     }
+}
+
+/// The first and the last processor that this process may use.
+fn first_and_last() -> Result<(usize, usize), BenchError> {
+    let allowed = affinity::allowed_cpus()?;
+    let first = allowed.first().copied().unwrap_or(0);
+    Ok((first, allowed.last().copied().unwrap_or(first)))
 }
 
 /// An order by its name alone, for messages.

@@ -4,7 +4,9 @@
 //! parent ── Order (JSON line) ──► worker ── Report (JSON line) ──► parent
 //! ```
 
+mod copy;
 mod decode;
+mod flow;
 mod orders;
 mod receiver;
 mod sender;
@@ -12,8 +14,9 @@ mod spin;
 mod stream;
 
 pub use orders::{
-    Buffers, FrameTime, JobOrder, Order, Outgoing, ReceivedJob, Report, SentJob, SliceUse,
-    TransferOrder, Woken,
+    Buffers, CopyPath, FlowOrder, FlowSetup, FlowUse, FrameTime, JobOrder, MAX_DATAGRAM_BYTES,
+    MAX_MESSAGE_BYTES, MAX_PINGS, MAX_SOURCE_BYTES, MAX_STREAMS, Order, Outgoing, PingOrder, Pings,
+    ReceivedJob, Report, SentJob, SliceUse, TransferOrder, Woken,
 };
 
 use std::collections::BTreeMap;
@@ -36,8 +39,9 @@ pub(crate) struct State {
     pub(crate) udp: Option<UdpSocket>,
     pub(crate) listener: Option<TcpListener>,
     pub(crate) stream: Option<TcpStream>,
-    /// The processor that this worker stays on.
-    pinned: Option<Pinned>,
+    flow: flow::Ends,
+    /// The processor that this worker stays on, and its number.
+    pinned: Option<(Pinned, usize)>,
     /// Clips that were loaded, so that no job waits for one.
     clips: BTreeMap<PathBuf, Rc<Clip>>,
 }
@@ -69,7 +73,8 @@ pub fn serve() -> Result<(), PlatformError> {
     Ok(())
 }
 
-fn obey(order: Order, state: &mut State) -> Result<Report, BenchError> {
+/// Does what it is told.
+pub(crate) fn obey(order: Order, state: &mut State) -> Result<Report, BenchError> {
     Ok(match order {
         Order::EnterNetwork => {
             namespace::enter_new_network()?;
@@ -78,7 +83,7 @@ fn obey(order: Order, state: &mut State) -> Result<Report, BenchError> {
         Order::Pin { cpu } => {
             // Released first: a thread that is held may go nowhere else.
             state.pinned = None;
-            state.pinned = Some(affinity::pin_thread(cpu)?);
+            state.pinned = Some((affinity::pin_thread(cpu)?, cpu));
             Report::Done
         }
         Order::Speed => {
@@ -108,7 +113,25 @@ fn obey(order: Order, state: &mut State) -> Result<Report, BenchError> {
         Order::Decode { clip } => decode::times(&*state.clip(&clip)?)?,
         Order::SendJob(order) => sender::job(state, &order)?,
         Order::ReceiveJob(order) => receiver::job(state, &order)?,
+        Order::ListenFlow { address, setup, congestion_control } => {
+            state.flow.listen(address, setup, &congestion_control)?
+        }
+        Order::ConnectFlow { address, peers, setup, congestion_control } => {
+            state.flow.connect(address, &peers, setup, &congestion_control)?
+        }
+        Order::JoinFlow { peers } => state.flow.join(&peers)?,
+        Order::PrepareFlow(order) => state.flow.prepare(order)?,
+        Order::SendFlow(order) => state.flow.send(order, cpu_of(state))?,
+        Order::ReceiveFlow(order) => state.flow.receive(order, cpu_of(state))?,
+        Order::Ping(order) => state.flow.ping(order)?,
+        Order::Pong(order) => state.flow.pong(order)?,
+        Order::Copy { working_set_bytes } => copy::rate(working_set_bytes)?,
     })
+}
+
+/// The processor that this worker was told to stay on.
+fn cpu_of(state: &State) -> Option<usize> {
+    state.pinned.as_ref().map(|(_, cpu)| *cpu)
 }
 
 fn open_udp(

@@ -1,5 +1,6 @@
 //! What may be typed.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use bitpath_bench::sweep::Axis;
@@ -42,6 +43,8 @@ pub(crate) enum Command {
     Trends(Trends),
     /// List and show the records of earlier studies and probes
     Runs(Runs),
+    /// Take the other end of a probe from another machine (`probe stack --peer`), until interrupted
+    Agent(Agent),
     /// One end of a transfer, started by a study and told what to do over its standard input
     #[command(hide = true)]
     Worker,
@@ -89,6 +92,14 @@ pub(crate) struct Probe {
     pub(crate) json: bool,
 }
 
+#[derive(Args, Debug)]
+pub(crate) struct Agent {
+    /// Where to listen. Everyone who reaches it may use this machine's network as a peer does, so let
+    /// it be a network that you trust
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:7117")]
+    pub(crate) listen: SocketAddr,
+}
+
 /// One part of the probe.
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum ProbePart {
@@ -96,6 +107,13 @@ pub(crate) enum ProbePart {
     Model,
     /// Bandwidth and latency of memory by working set, and the caches that they show
     Memory,
+    /// Throughput, cost and latency of UDP and TCP over loopback and a virtual cable
+    Stack {
+        /// Agent on another machine that takes the other end in place of the cable's (`bitpath
+        /// agent` there)
+        #[arg(long, value_name = "HOST:PORT")]
+        peer: Option<String>,
+    },
 }
 
 #[derive(Args, Debug)]

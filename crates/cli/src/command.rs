@@ -1,5 +1,6 @@
 //! The subcommands: each parses, calls and reports.
 
+pub(crate) mod agent;
 pub(crate) mod compare;
 pub(crate) mod probe;
 pub(crate) mod runs;

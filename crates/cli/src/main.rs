@@ -27,6 +27,7 @@ fn main() -> ExitCode {
         Command::Validate(wanted) => command::validate::run(&wanted),
         Command::Trends(wanted) => command::trends::run(&wanted),
         Command::Runs(wanted) => command::runs::run(&wanted),
+        Command::Agent(wanted) => command::agent::run(&wanted),
         Command::Worker => command::worker::run(),
         Command::Keeper => command::worker::keep(),
     };

@@ -39,6 +39,9 @@ pub enum Unit {
     /// Time stamp counter cycles for a byte.
     #[serde(rename = "TSC cycles/B")]
     TscCyclesPerByte,
+    /// Time stamp counter cycles for a bit: the GHz that a Gb/s needs.
+    #[serde(rename = "TSC cycles/b")]
+    TscCyclesPerBit,
     /// Events a second.
     #[serde(rename = "Hz")]
     Hertz,
@@ -81,6 +84,7 @@ impl Unit {
             Self::Seconds => "s",
             Self::TscCycles => "TSC cycles",
             Self::TscCyclesPerByte => "TSC cycles/B",
+            Self::TscCyclesPerBit => "TSC cycles/b",
             Self::Hertz => "Hz",
             Self::Packets => "packets",
             Self::PacketsPerSecond => "packets/s",

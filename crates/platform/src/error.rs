@@ -137,6 +137,32 @@ pub enum PlatformError {
         /// How long it was waited for.
         waited: Duration,
     },
+    /// A peer on the network cannot be reached.
+    #[error("{address} cannot be reached: {reason}")]
+    PeerUnreachable {
+        /// Its address as it was given.
+        address: String,
+        /// Why not.
+        reason: String,
+    },
+    /// A peer on the network is gone while something was expected of it.
+    #[error("{peer} is gone; it was asked {asked}")]
+    PeerGone {
+        /// Its address.
+        peer: String,
+        /// The last message to it, shortened.
+        asked: String,
+    },
+    /// A peer on the network did not answer or did not take a message in time.
+    #[error("{peer} was silent for {waited:?} when asked {asked}")]
+    PeerSilent {
+        /// Its address.
+        peer: String,
+        /// The last message to it, shortened.
+        asked: String,
+        /// How long it was waited for.
+        waited: Duration,
+    },
     /// A message did not have the expected shape.
     #[error("{peer}: message not understood: {reason}; it read: {line}")]
     Message {

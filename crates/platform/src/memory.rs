@@ -5,6 +5,7 @@
 //! reads and writes it; the caches may move still more.
 
 pub mod chase;
+pub mod file;
 pub mod kernels;
 
 use std::hint::black_box;

@@ -7,14 +7,18 @@
 //!         last words ◄── stderr
 //! ```
 //!
+//! A peer on another machine is talked to in the same way over a [`Channel`], and outlives us.
+//!
 //! A worker never outlives its parent: it reads the end of its stdin and leaves, and where it is
 //! too busy to read, the kernel kills it when the parent dies. Only a lasting one stays for as long
 //! as it takes to tidy up behind a parent that is gone.
 
+mod channel;
 mod last_words;
 mod lines;
 mod side;
 
+pub use channel::Channel;
 pub use side::{Incoming, WorkerSide};
 
 use std::io::{self, Write};

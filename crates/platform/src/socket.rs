@@ -4,11 +4,18 @@
 //! answer `None` when nothing was moved in time: the timeout of the socket passed, a signal came,
 //! or, in the `try_` forms, the call would have waited. The caller then looks at its deadline.
 
+mod busy_poll;
+mod file;
+mod segments;
 mod tcp;
 mod udp;
+mod zero_copy;
 
+pub use file::FilePipe;
+pub use segments::{MAX_SEGMENTS, Segments};
 pub use tcp::{TcpInfo, TcpListener, TcpOptions, TcpStream};
 pub use udp::UdpSocket;
+pub use zero_copy::{Completions, ZeroCopySender};
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -251,6 +258,22 @@ impl Endpoint {
         Ok(unsafe { value.assume_init() })
     }
 
+    /// Sets an option that is one number.
+    fn set_number(
+        &self,
+        operation: &'static str,
+        name: i32,
+        value: i32,
+    ) -> Result<(), PlatformError> {
+        let descriptor = self.socket.as_raw_fd();
+        let length: libc::socklen_t = i32::BITS / 8;
+        // SAFETY: the kernel reads `length` bytes, the size of `value`, which lives here.
+        let outcome = unsafe {
+            libc::setsockopt(descriptor, libc::SOL_SOCKET, name, (&raw const value).cast(), length)
+        };
+        Errno::result(outcome).map(drop).map_err(|errno| self.failed(operation, errno))
+    }
+
     /// An error of this socket with both addresses, as far as it has them.
     fn failed(&self, operation: &'static str, source: impl Into<io::Error>) -> PlatformError {
         let text = |address: io::Result<SockAddr>| {
@@ -276,7 +299,7 @@ impl AsFd for Endpoint {
 unsafe trait Numbers: Copy {}
 
 // SAFETY: an array of integers.
-unsafe impl Numbers for [u32; MEMORY_INFO_WORDS] {}
+unsafe impl<const N: usize> Numbers for [u32; N] {}
 
 // SAFETY: a C structure of integers.
 unsafe impl Numbers for libc::tcp_info {}

@@ -6,6 +6,10 @@
 //! processor clocks of our own processes [ns] ────┘
 //! ```
 
+mod interrupts;
+
+pub use interrupts::CpuInterrupts;
+
 use std::time::Duration;
 
 use nix::sys::resource::{UsageWho, getrusage};

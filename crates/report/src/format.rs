@@ -88,6 +88,7 @@ fn steps(unit: Unit) -> &'static [(&'static str, f64)] {
             ("TSC cycles", 1.0),
         ],
         Unit::TscCyclesPerByte => &[("TSC cycles/B", 1.0)],
+        Unit::TscCyclesPerBit => &[("TSC cycles/b", 1.0)],
         Unit::Hertz => &[("GHz", 1e9), ("MHz", 1e6), ("kHz", 1e3), ("Hz", 1.0)],
         Unit::Packets => &[("packets", 1.0)],
         Unit::PacketsPerSecond => &[("M packets/s", 1e6), ("k packets/s", 1e3), ("packets/s", 1.0)],

@@ -11,6 +11,7 @@ mod environment;
 mod figures;
 mod memory;
 mod raw;
+mod stack;
 mod sweep;
 mod trends;
 mod tune;
@@ -123,6 +124,7 @@ pub(crate) fn sections(run: &Run) -> Vec<Section> {
         Section::new("cost", "Cost of a call by message size", figures::cost_blocks(run)),
         Section::new("copy", "Memory bandwidth by working set", figures::copy_blocks(run)),
         Section::new("memory", "Memory by working set", memory::blocks(run)),
+        Section::new("stack", "The stack: UDP and TCP flows", stack::blocks(run)),
         Section::new("decode", "Decoding", figures::decode_blocks(run)),
         Section::new("time", "Buffers and processor over time", timeline_blocks(run)),
         Section::new("figures", "Other figures", figures::other_blocks(run)),

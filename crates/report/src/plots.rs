@@ -4,10 +4,12 @@
 //! has nothing for it.
 
 mod memory;
+mod stack;
 mod sweep;
 mod trends;
 
 pub use memory::memory;
+pub use stack::stack;
 pub use sweep::sweep;
 pub use trends::trends;
 

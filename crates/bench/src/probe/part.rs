@@ -13,6 +13,8 @@ pub enum Part {
     Model,
     /// Bandwidth and latency of memory by working set.
     Memory,
+    /// Throughput, cost and latency of UDP and TCP.
+    Stack,
 }
 
 /// What to measure and for how long.
@@ -24,6 +26,9 @@ pub struct Plan {
     pub budget_s: f64,
     /// Clips to send and decode; without one, one is made.
     pub clips: Vec<PathBuf>,
+    /// Agent at the other end of the stack's flows; without one, both ends are here.
+    #[serde(default)]
+    pub peer: Option<String>,
 }
 
 /// Name of the plan among a record's documents.
@@ -31,7 +36,7 @@ pub const PLAN: &str = "probe.toml";
 
 impl Part {
     /// All parts, in the order in which a probe of the whole host takes them.
-    pub const ALL: [Self; 2] = [Self::Model, Self::Memory];
+    pub const ALL: [Self; 3] = [Self::Model, Self::Memory, Self::Stack];
 
     /// The name in records and on the command line.
     #[must_use]
@@ -39,6 +44,7 @@ impl Part {
         match self {
             Self::Model => "model",
             Self::Memory => "memory",
+            Self::Stack => "stack",
         }
     }
 
@@ -47,6 +53,7 @@ impl Part {
         match self {
             Self::Model => 1.0,
             Self::Memory => 1.5,
+            Self::Stack => 2.0,
         }
     }
 
@@ -56,6 +63,7 @@ impl Part {
         match self {
             Self::Model => 6,
             Self::Memory => 1,
+            Self::Stack => 2,
         }
     }
 
@@ -96,7 +104,7 @@ mod tests {
     #[test]
     fn a_plan_is_read_again_from_its_record() {
         let clips = vec![PathBuf::from("film.mpg")];
-        let plan = Plan { parts: Part::ALL.to_vec(), budget_s: 60.0, clips };
+        let plan = Plan { parts: Part::ALL.to_vec(), budget_s: 60.0, clips, peer: None };
         let mut run = Run::begin("probe", "a", "2026-01-01T00:00:00Z", 0);
         assert_eq!(Plan::of(&run), None);
         run.documents.push(bitpath_measure::run::Document { name: PLAN.into(), text: plan.text() });
@@ -105,7 +113,8 @@ mod tests {
 
     #[test]
     fn the_parts_share_the_budget() {
-        let plan = Plan { parts: Part::ALL.to_vec(), budget_s: 60.0, clips: Vec::new() };
+        let plan =
+            Plan { parts: Part::ALL.to_vec(), budget_s: 60.0, clips: Vec::new(), peer: None };
         let shares: f64 = Part::ALL.iter().map(|part| plan.budget_of(*part)).sum();
         assert!((shares - 60.0).abs() < 1e-9);
         let alone = Plan { parts: vec![Part::Memory], ..plan };

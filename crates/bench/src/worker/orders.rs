@@ -1,5 +1,12 @@
 //! What a parent tells its workers and what they answer.
 
+mod flow;
+
+pub use flow::{
+    CopyPath, FlowOrder, FlowSetup, FlowUse, MAX_DATAGRAM_BYTES, MAX_MESSAGE_BYTES, MAX_PINGS,
+    MAX_SOURCE_BYTES, MAX_STREAMS, PingOrder, Pings,
+};
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -73,6 +80,46 @@ pub enum Order {
     SendJob(Box<JobOrder>),
     /// Be the receiver of a job.
     ReceiveJob(Box<JobOrder>),
+    /// Open this side's half of a flow for the other side to connect to.
+    ListenFlow {
+        /// Where.
+        address: SocketAddr,
+        /// How.
+        setup: FlowSetup,
+        /// The congestion control to use.
+        congestion_control: String,
+    },
+    /// Open this side's half of a flow and connect it to the other side's.
+    ConnectFlow {
+        /// Where.
+        address: SocketAddr,
+        /// The other side's sockets, or its listener.
+        peers: Vec<SocketAddr>,
+        /// How.
+        setup: FlowSetup,
+        /// The congestion control to use.
+        congestion_control: String,
+    },
+    /// Take the streams that the other side connected.
+    JoinFlow {
+        /// The other side's sockets.
+        peers: Vec<SocketAddr>,
+    },
+    /// Have ready what the flow's next transfer sends.
+    PrepareFlow(FlowOrder),
+    /// Send over the flow.
+    SendFlow(FlowOrder),
+    /// Receive what the other side sends over the flow.
+    ReceiveFlow(FlowOrder),
+    /// Ask over the flow and time the answers.
+    Ping(PingOrder),
+    /// Answer what is asked over the flow.
+    Pong(PingOrder),
+    /// Say how fast this processor copies memory.
+    Copy {
+        /// Source and destination together [B].
+        working_set_bytes: usize,
+    },
 }
 
 /// Sizes of socket buffers as SO_RCVBUF and SO_SNDBUF ask for them [B].
@@ -162,6 +209,22 @@ pub enum Report {
     Sent(SentJob),
     /// The receiver's side of a job.
     Received(Box<ReceivedJob>),
+    /// Half of a flow is open.
+    FlowOpened {
+        /// Its sockets, or its listener.
+        addresses: Vec<SocketAddr>,
+        /// What the kernel books against each receive buffer [B].
+        booked_receive: u64,
+    },
+    /// What a transfer over a flow cost this side.
+    Flow(Box<FlowUse>),
+    /// Round trips over a flow.
+    Pings(Pings),
+    /// Payload that a memory copy moves in a second.
+    CopyRate {
+        /// The rate [B/s].
+        bytes_per_second: f64,
+    },
 }
 
 /// Use of the processor by a slice of calls.

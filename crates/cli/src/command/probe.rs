@@ -39,13 +39,18 @@ pub(crate) fn run(wanted: &Probe) -> Result<ExitCode, Failure> {
 }
 
 fn plan(wanted: &Probe) -> Plan {
-    let parts = match wanted.part {
+    let parts = match &wanted.part {
         None => Part::ALL.to_vec(),
         Some(ProbePart::Model) => vec![Part::Model],
         Some(ProbePart::Memory) => vec![Part::Memory],
+        Some(ProbePart::Stack { .. }) => vec![Part::Stack],
     };
     let clips = wanted.clip.iter().cloned().collect();
-    Plan { parts, budget_s: wanted.budget.seconds, clips }
+    let peer = match &wanted.part {
+        Some(ProbePart::Stack { peer }) => peer.clone(),
+        _ => None,
+    };
+    Plan { parts, budget_s: wanted.budget.seconds, clips, peer }
 }
 
 /// The record to go on with: one of a probe, cut short.

@@ -1,6 +1,7 @@
 //! One start of the program, with its own temporary folder and a deadline.
 
 use std::ffi::{OsStr, OsString};
+use std::io::Read as _;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -136,6 +137,16 @@ impl Started {
             let own = processes::marked(&self.mark).into_iter().find(|own| own.pid == pid);
             own.filter(|own| own.ticks >= ticks).map(drop)
         });
+    }
+
+    /// The next line that it writes to standard error.
+    pub(crate) fn says(&mut self) -> String {
+        let errors = self.child.stderr.as_mut().unwrap();
+        let (mut line, mut byte) = (Vec::new(), [0]);
+        while errors.read(&mut byte).unwrap() == 1 && byte != *b"\n" {
+            line.push(byte[0]);
+        }
+        String::from_utf8(line).unwrap()
     }
 
     /// Sends a signal to it and to its group, as a terminal does.

@@ -6,6 +6,7 @@
     reason = "a test that cannot go on has failed; what it measured is shown with --nocapture"
 )]
 
+mod agent;
 #[cfg(feature = "decode")]
 mod clips;
 mod compare;

@@ -58,6 +58,11 @@ pub struct TcpInfo {
     pub segment_bytes: u32,
     /// Segments sent and not yet acknowledged [count].
     pub unacknowledged: u32,
+    /// Segments with payload sent since the connection was made, those sent again included,
+    /// modulo 2³² [count].
+    pub data_segments: u32,
+    /// Handed to the kernel and not sent yet [B].
+    pub unsent_bytes: u32,
 }
 
 /// A socket that waits for connections.
@@ -160,6 +165,17 @@ impl TcpStream {
         self.endpoint.receive(buffer, MsgFlags::MSG_WAITALL)
     }
 
+    /// Sends what Nagle's rule holds back, and follows `no_delay` from then on.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn push(&self, no_delay: bool) -> Result<(), PlatformError> {
+        let set = |on| self.socket.set_tcp_nodelay(on);
+        set(true)
+            .and_then(|()| set(no_delay))
+            .map_err(|error| self.failed("set TCP_NODELAY", error))
+    }
+
     /// Says that nothing more will be sent; the peer reads the end of the stream.
     ///
     /// # Errors
@@ -183,6 +199,8 @@ impl TcpStream {
             congestion_window: info.tcpi_snd_cwnd,
             segment_bytes: info.tcpi_snd_mss,
             unacknowledged: info.tcpi_unacked,
+            data_segments: info.tcpi_data_segs_out,
+            unsent_bytes: info.tcpi_notsent_bytes,
         })
     }
 
@@ -253,10 +271,36 @@ fn no_congestion_control(name: &str, source: io::Error) -> PlatformError {
 const BACKLOG: i32 = 16;
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use std::thread::{JoinHandle, spawn};
+
     use super::*;
 
-    const PATIENCE: Duration = Duration::from_secs(10);
+    pub(in crate::socket) const PATIENCE: Duration = Duration::from_secs(10);
+
+    /// Bytes that no page, segment or pattern repeats.
+    pub(in crate::socket) fn varied(bytes: usize) -> Vec<u8> {
+        let mut state = 1_u32;
+        let next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            state.to_be_bytes()[0]
+        };
+        std::iter::repeat_with(next).take(bytes).collect()
+    }
+
+    /// A connection, and the thread that reads its other end to the end.
+    pub(in crate::socket) fn received_in_a_thread() -> (TcpStream, JoinHandle<Vec<u8>>) {
+        let (client, server) = pair(&TcpOptions::system());
+        server.set_receive_timeout(Some(PATIENCE)).unwrap();
+        let receive = move || {
+            let (mut all, mut buffer) = (Vec::new(), vec![0; 1 << 18]);
+            while let Some(bytes @ 1..) = server.receive(&mut buffer).unwrap() {
+                all.extend_from_slice(&buffer[..bytes]);
+            }
+            all
+        };
+        (client, spawn(receive))
+    }
 
     fn pair(options: &TcpOptions) -> (TcpStream, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0".parse().unwrap(), options).unwrap();
@@ -308,7 +352,20 @@ mod tests {
         assert_eq!(server.receive_full(&mut [0; 100]).unwrap(), Some(100));
         let info = client.info().unwrap();
         assert!(info.round_trip_ns > 0 && info.segment_bytes > 500, "{info:?}");
-        assert_eq!(info.retransmitted, 0);
+        assert_eq!((info.retransmitted, info.data_segments, info.unsent_bytes), (0, 1, 0));
+    }
+
+    #[test]
+    fn what_is_held_back_is_sent_when_pushed() {
+        let (client, server) = pair(&TcpOptions::system());
+        server.set_receive_timeout(Some(PATIENCE)).unwrap();
+        for _ in 0..10 {
+            client.send(&[1; 10]).unwrap();
+        }
+        client.push(false).unwrap();
+        assert_eq!(client.info().unwrap().unsent_bytes, 0);
+        assert_eq!(server.receive_full(&mut [0; 100]).unwrap(), Some(100));
+        assert!(!client.socket.tcp_nodelay().unwrap());
     }
 
     #[test]

@@ -151,11 +151,11 @@ fn socket_address(address: &SockaddrStorage) -> Option<SocketAddr> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::socket::BufferLimit;
 
-    fn pair() -> (UdpSocket, UdpSocket) {
+    pub(in crate::socket) fn pair() -> (UdpSocket, UdpSocket) {
         let any = || UdpSocket::bind("127.0.0.1:0".parse().unwrap()).unwrap();
         let (sender, receiver) = (any(), any());
         sender.connect(receiver.local_address().unwrap()).unwrap();

@@ -85,6 +85,7 @@ fn is_shown(figure: &Figure) -> bool {
     // What a job did stands in the predictions' table, and the fitted curve in its picture.
     let elsewhere = name.starts_with("job.")
         || name.starts_with(super::memory::PART)
+        || super::stack::shows(figure)
         || name == "stack.cost.fitted";
     elsewhere || name == COST || name == COPY || named(&FITS) || named(&DECODE)
 }
