@@ -279,6 +279,11 @@ mod tests {
                 "receive_buffer_bytes=64KiB: it does nothing",
             ),
             ("message_bytes=64,128KiB", Measure::Udp, "at most 65507 B"),
+            (
+                "copy_path=send,splice",
+                Measure::Udp,
+                "copy_path=send: it does nothing to probe.stack.udp",
+            ),
             ("affinity=0:0,0:1023", Measure::Tcp, "processor 1023 is not one of those allowed"),
         ] {
             let refused = run(&options(knob, measure), &mut |_| {}).unwrap_err().to_string();

@@ -119,7 +119,7 @@ pub(crate) enum ProbePart {
 #[derive(Args, Debug)]
 pub(crate) struct Tune {
     /// What is turned, and its values; the first is what the others are compared with:
-    /// message_bytes=64,1448,64KiB or gro=off,on or affinity=0:1,0:0
+    /// message_bytes=64,1448,64KiB or gro=off,on or copy_path=send,sendfile
     #[arg(value_name = "KNOB=VALUES")]
     pub(crate) knob: Knob,
     /// probe.stack.tcp, probe.stack.udp, probe.stack.latency or probe.memory.copy

@@ -1,8 +1,8 @@
 //! A knob and the values that it is set to: `message_bytes=64,1448,64KiB`, `gro=on,off`.
 //!
 //! ```text
-//! transfer    message_bytes
-//! socket      receive_buffer_bytes (SO_RCVBUF), send_buffer_bytes (SO_SNDBUF)
+//! transfer    message_bytes, streams, copy_path: send, sendfile, splice, zerocopy
+//! socket      receive_buffer_bytes (SO_RCVBUF), send_buffer_bytes (SO_SNDBUF), busy_poll_us
 //! device      gso, gro, tso: on or off; rx_ring, tx_ring, rx_frames [packets], rx_usecs [us]
 //! processors  affinity: SENDER:RECEIVER
 //! ```
@@ -13,7 +13,7 @@ use std::str::FromStr;
 use bitpath_measure::ByteCount;
 use bitpath_platform::link::Setting;
 
-use crate::worker::Buffers;
+use crate::worker::{CopyPath, FlowSetup, MAX_MESSAGE_BYTES, MAX_STREAMS};
 
 /// A knob and its values; the first is what the others are compared with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +51,12 @@ pub enum Turn {
     ReceiveBuffer(usize),
     /// `SO_SNDBUF` [B].
     SendBuffer(usize),
+    /// Streams side by side [count].
+    Streams(usize),
+    /// The way of the bytes into a stream.
+    Path(CopyPath),
+    /// How long a receiving call polls before it sleeps [us].
+    BusyPoll(u32),
     /// Processors of sender and receiver.
     Cpus(usize, usize),
     /// A setting of the path's interfaces.
@@ -60,8 +66,9 @@ pub enum Turn {
 /// The conditions of one sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Setup {
+    pub(super) flow: FlowSetup,
     pub(super) message_bytes: usize,
-    pub(super) buffers: Buffers,
+    pub(super) path: CopyPath,
     /// Processors of sender and receiver, where they are not the usual ones.
     pub(super) cpus: Option<(usize, usize)>,
     pub(super) link: Vec<(Setting, u32)>,
@@ -73,8 +80,11 @@ impl Setup {
         let mut setup = self.clone();
         match turn {
             Turn::Message(bytes) => setup.message_bytes = bytes,
-            Turn::ReceiveBuffer(bytes) => setup.buffers.receive = bytes,
-            Turn::SendBuffer(bytes) => setup.buffers.send = bytes,
+            Turn::ReceiveBuffer(bytes) => setup.flow.buffers.receive = bytes,
+            Turn::SendBuffer(bytes) => setup.flow.buffers.send = bytes,
+            Turn::Streams(streams) => setup.flow.streams = streams,
+            Turn::Path(path) => setup.path = path,
+            Turn::BusyPoll(micros) => setup.flow.busy_poll_us = micros,
             Turn::Cpus(sender, receiver) => setup.cpus = Some((sender, receiver)),
             Turn::Link(setting, value) => setup.link.push((setting, value)),
         }
@@ -133,11 +143,15 @@ fn split(written: &str) -> Result<(&'static str, Kind, &str), String> {
 enum Kind {
     /// A size between two bounds [B].
     Bytes(usize, usize, fn(usize) -> Turn),
+    /// A number up to a bound.
+    Count(usize, usize, fn(usize) -> Turn),
+    /// A way of the bytes.
+    Path,
     /// Two processors.
     Cpus,
     /// On or off.
     Switch(Setting),
-    /// A number up to a bound.
+    /// The same for a setting of an interface.
     Number(Setting, u32),
 }
 
@@ -145,6 +159,16 @@ impl Kind {
     fn read(self, name: &str, text: &str) -> Result<Value, String> {
         let turn = match self {
             Self::Bytes(least, most, turn) => bytes(text, least, most).map(turn),
+            Self::Count(least, most, turn) => match text.parse() {
+                Ok(number) if (least..=most).contains(&number) => Ok(turn(number)),
+                _ => Err(format!("it is a number from {least} to {most}")),
+            },
+            Self::Path => {
+                let path = CopyPath::ALL.into_iter().find(|path| path.name() == text);
+                path.map(Turn::Path).ok_or_else(|| {
+                    format!("it is {}", CopyPath::ALL.map(CopyPath::name).join(", "))
+                })
+            }
             Self::Cpus => cpus(text),
             Self::Switch(setting) => match text {
                 "on" => Ok(Turn::Link(setting, 1)),
@@ -178,6 +202,10 @@ fn cpus(text: &str) -> Result<Turn, String> {
     Ok(Turn::Cpus(both.0, both.1))
 }
 
+fn busy_poll(micros: usize) -> Turn {
+    Turn::BusyPoll(u32::try_from(micros).unwrap_or(u32::MAX))
+}
+
 impl fmt::Display for Knob {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let values: Vec<&str> = self.values.iter().map(|value| value.text.as_str()).collect();
@@ -188,8 +216,8 @@ impl fmt::Display for Knob {
 /// Most values of a knob: each lengthens every block, and the chance of a false alarm is shared.
 const MOST_VALUES: usize = 8;
 
-/// Largest message [B]: that of the receiver's buffer.
-const LARGEST_MESSAGE: usize = 1 << 20;
+/// Longest busy polling [us]: longer than any sleep is worth.
+const LONGEST_POLL: usize = 10_000;
 
 /// Smallest socket buffer [B]: the kernel gives no less.
 const SMALLEST_BUFFER: usize = 2304;
@@ -207,8 +235,10 @@ const LONGEST_RING: u32 = 65_536;
 const MOST_MODERATION: u32 = 65_535;
 
 /// Every knob: its name, another name that people know, and its values.
-const KNOBS: [(&str, &str, Kind); 11] = [
-    ("message_bytes", "message", Kind::Bytes(1, LARGEST_MESSAGE, Turn::Message)),
+const KNOBS: [(&str, &str, Kind); 14] = [
+    ("message_bytes", "message", Kind::Bytes(1, MAX_MESSAGE_BYTES, Turn::Message)),
+    ("streams", "parallel", Kind::Count(1, MAX_STREAMS, Turn::Streams)),
+    ("copy_path", "path", Kind::Path),
     (
         "receive_buffer_bytes",
         "SO_RCVBUF",
@@ -219,6 +249,7 @@ const KNOBS: [(&str, &str, Kind); 11] = [
         "SO_SNDBUF",
         Kind::Bytes(SMALLEST_BUFFER, LARGEST_BUFFER, Turn::SendBuffer),
     ),
+    ("busy_poll_us", "SO_BUSY_POLL", Kind::Count(0, LONGEST_POLL, busy_poll)),
     ("affinity", "cpus", Kind::Cpus),
     ("gso", "generic-segmentation-offload", Kind::Switch(Setting::GenericSegmentation)),
     ("gro", "generic-receive-offload", Kind::Switch(Setting::GenericReceive)),
@@ -247,6 +278,9 @@ mod tests {
         let gro = |value| Turn::Link(Setting::GenericReceive, value);
         assert_eq!(turns("gro=on,off"), [gro(1), gro(0)]);
         assert_eq!(turns("affinity=0:1,0:0"), [Turn::Cpus(0, 1), Turn::Cpus(0, 0)]);
+        assert_eq!(turns("streams=1,8"), [1, 8].map(Turn::Streams));
+        assert_eq!(turns("busy_poll_us=0,50"), [0, 50].map(Turn::BusyPoll));
+        assert_eq!(turns("copy_path=send,zerocopy")[1], Turn::Path(CopyPath::ZeroCopy));
         let knob: Knob = "SO_SNDBUF=1 MiB,8192".parse().unwrap();
         assert_eq!(knob.to_string(), "send_buffer_bytes=1 MiB,8192");
     }
@@ -255,16 +289,21 @@ mod tests {
     fn mistakes_are_named_with_what_would_do() {
         for (written, word) in [
             ("message_bytes", "it has no `=`"),
-            ("colour=red,blue", "the knobs are message_bytes, receive_buffer_bytes"),
+            (
+                "colour=red,blue",
+                "the knobs are message_bytes, streams, copy_path, receive_buffer_bytes",
+            ),
             ("message_bytes=64", "2 to 8 values"),
             ("message_bytes=1,2,3,4,5,6,7,8,9", "2 to 8 values"),
             (
                 "message_bytes=0,64",
-                "`0` is no value of message_bytes: it is a size from 1 B to 1 MiB",
+                "`0` is no value of message_bytes: it is a size from 1 B to 4 MiB",
             ),
-            ("message_bytes=64,1 TiB", "from 1 B to 1 MiB"),
+            ("message_bytes=64,1 TiB", "from 1 B to 4 MiB"),
             ("message_bytes=64,", "`` is no value"),
             ("SO_RCVBUF=100,64KiB", "from 2304 B to 512 MiB"),
+            ("streams=1,9", "a number from 1 to 8"),
+            ("copy_path=send,carry", "it is send, sendfile, splice, zerocopy"),
             ("gro=on,1", "on or off"),
             ("affinity=0,1", "such as 0:1"),
             ("affinity=0:1,0:5000", "such as 0:1"),

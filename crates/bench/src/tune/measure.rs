@@ -4,17 +4,19 @@ use std::str::FromStr;
 
 use bitpath_measure::Unit;
 
+use bitpath_sim::profile::Transport;
+
 use super::knob::{Setup, Turn};
-use crate::worker::Buffers;
+use crate::worker::{Buffers, CopyPath, FlowSetup, MAX_DATAGRAM_BYTES};
 
 /// A part of the probe, measured again at every value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// A TCP stream, both sides together.
+    /// TCP as fast as it goes.
     Tcp,
-    /// Bursts of UDP that fit the receive buffer: the stack alone.
+    /// UDP as fast as it can be sent, whatever is lost.
     Udp,
-    /// The way of a datagram to a receiver that sleeps.
+    /// Requests and responses by UDP, one at a time.
     Latency,
     /// Copies of blocks in memory.
     MemoryCopy,
@@ -40,7 +42,7 @@ pub enum Better {
     Lower,
 }
 
-/// Processor time of both sides for a byte.
+/// Processor time of both sides for a byte that arrived.
 const COST: Quantity =
     Quantity { name: "tune.cost", unit: Unit::NanosecondsPerByte, better: Some(Better::Lower) };
 
@@ -48,7 +50,7 @@ const COST: Quantity =
 const THROUGHPUT: Quantity =
     Quantity { name: "tune.throughput", unit: Unit::BitsPerSecond, better: Some(Better::Higher) };
 
-/// Time from the call that sends to the return of the call that receives.
+/// Time from a request to its response.
 const LATENCY: Quantity =
     Quantity { name: "tune.latency", unit: Unit::Nanoseconds, better: Some(Better::Lower) };
 
@@ -59,6 +61,9 @@ const BANDWIDTH: Quantity =
 /// Bytes between two waits of either side: each wait is a switch to another process.
 const BETWEEN_WAITS: Quantity =
     Quantity { name: "tune.bytes_between_waits", unit: Unit::Bytes, better: None };
+
+/// Bytes sent that did not arrive.
+const LOSS: Quantity = Quantity { name: "tune.loss", unit: Unit::Ratio, better: None };
 
 /// Why a text is no measure.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -101,7 +106,7 @@ impl Measure {
     pub fn quantities(self) -> &'static [Quantity] {
         match self {
             Self::Tcp => &[COST, THROUGHPUT, BETWEEN_WAITS],
-            Self::Udp => &[COST],
+            Self::Udp => &[COST, THROUGHPUT, BETWEEN_WAITS, LOSS],
             Self::Latency => &[LATENCY],
             Self::MemoryCopy => &[BANDWIDTH],
         }
@@ -111,28 +116,31 @@ impl Measure {
     #[must_use]
     pub fn refuses(self, turn: Turn) -> Option<String> {
         let name = self.name();
+        let idle = || Some(format!("it does nothing to {name}"));
         match (self, turn) {
-            (Self::Udp | Self::Latency, Turn::Message(bytes)) if bytes > LARGEST_DATAGRAM => {
-                Some(format!("{bytes} B: a datagram of {name} holds at most {LARGEST_DATAGRAM} B"))
+            (Self::Udp | Self::Latency, Turn::Message(bytes)) if bytes > MAX_DATAGRAM_BYTES => {
+                Some(format!(
+                    "{bytes} B: a datagram of {name} holds at most {MAX_DATAGRAM_BYTES} B"
+                ))
             }
             (Self::MemoryCopy, Turn::Message(_) | Turn::Cpus(..)) => None,
-            (Self::MemoryCopy, _) => Some(format!("it does nothing to {name}")),
+            (Self::MemoryCopy, _)
+            | (Self::Latency, Turn::Streams(_))
+            | (Self::Udp | Self::Latency, Turn::Path(_)) => idle(),
             _ => None,
         }
     }
 
     /// The conditions where no knob is turned.
     pub(super) fn usual(self) -> Setup {
-        let message_bytes = match self {
-            Self::Tcp | Self::MemoryCopy => USUAL_STREAM_MESSAGE,
-            Self::Udp | Self::Latency => USUAL_DATAGRAM,
+        let (transport, message_bytes) = match self {
+            Self::Tcp | Self::MemoryCopy => (Transport::Tcp, USUAL_STREAM_MESSAGE),
+            Self::Udp | Self::Latency => (Transport::Udp, USUAL_DATAGRAM),
         };
-        Setup { message_bytes, buffers: USUAL_BUFFERS, cpus: None, link: Vec::new() }
+        let flow = FlowSetup::plain(transport, USUAL_BUFFERS);
+        Setup { flow, message_bytes, path: CopyPath::Send, cpus: None, link: Vec::new() }
     }
 }
-
-/// Most that a UDP datagram carries over IPv4 [B].
-const LARGEST_DATAGRAM: usize = 65_507;
 
 /// Size of a write to a stream, and of a copied block, where no other is asked for [B]: what
 /// programs that move files use.
@@ -162,6 +170,8 @@ mod tests {
     fn a_knob_that_cannot_matter_is_refused() {
         assert!(Measure::MemoryCopy.refuses(Turn::ReceiveBuffer(65_536)).is_some());
         assert!(Measure::Udp.refuses(Turn::Message(65_508)).is_some());
+        assert!(Measure::Udp.refuses(Turn::Path(CopyPath::Sendfile)).is_some());
+        assert!(Measure::Latency.refuses(Turn::Streams(2)).is_some());
         assert_eq!(Measure::Tcp.refuses(Turn::Message(1 << 20)), None);
     }
 }

@@ -6,7 +6,6 @@
 //! ```
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use bitpath_measure::statistics::median;
 use bitpath_platform::clock::monotonic_ns;
@@ -19,8 +18,8 @@ use super::measure::Measure;
 use crate::BenchError;
 use crate::here::{Here, on_cpu};
 use crate::sampling::Bed;
-use crate::testbed::{Testbed, unexpected};
-use crate::worker::{Order, Report, SliceUse, TransferOrder};
+use crate::testbed::{Direction, Testbed};
+use crate::worker::{FlowOrder, FlowUse, PingOrder};
 
 /// Argument by which the program keeps settings of interfaces ([`bitpath_platform::link::keep`]).
 pub const KEEPER: &str = "keeper";
@@ -38,27 +37,14 @@ const GROWTH: f64 = 8.0;
 /// Tries after which it is long enough in any case: a slice then holds 10^9 messages.
 const MOST_TRIES: usize = 10;
 
-/// Bursts of UDP in one slice.
-const BURSTS: usize = 12;
+/// Round trips of a sample, after a tenth as many that do not count.
+const PINGS: u64 = 500;
 
-/// Most datagrams in a burst: their memory then fits the second-level cache.
-const MOST_IN_BURST: usize = 256;
-
-/// What the kernel may book for a packet of a datagram [B]: a page for what it carries.
-const PACKET_CHARGE: usize = 4096;
-
-/// Payload that a packet of a datagram carries at least [B].
-const PACKET_PAYLOAD: usize = 1400;
-
-/// Datagrams of a sample of latency, and the time between two of them [ns]: long beside any latency.
-const PACED: u64 = 150;
-const PACED_GAP_NS: u64 = 200_000;
+/// Memory that a sender cycles through [B]: it fits a second-level cache.
+const SOURCE_BYTES: usize = 1 << 20;
 
 /// Time that copies of memory are made for a sample [ns].
 const COPY_NS: u64 = 5_000_000;
-
-/// Longest wait for a slice.
-const SLICE_PATIENCE: Duration = Duration::from_secs(20);
 
 /// What is measured on.
 #[derive(Debug)]
@@ -136,11 +122,7 @@ impl Rig {
             };
             keeper.set(&bed.link(sets(setting)), setting, value)?;
         }
-        match self.measure {
-            Measure::Tcp => bed.open_tcp(setup.buffers).map(drop),
-            Measure::Udp | Measure::Latency => bed.open_udp(setup.buffers).map(drop),
-            Measure::MemoryCopy => Ok(()),
-        }
+        bed.open_flow(&setup.flow)
     }
 
     /// One sample under conditions that are set up: the values of the measure's quantities.
@@ -151,9 +133,8 @@ impl Rig {
     ) -> Result<Vec<f64>, BenchError> {
         match (&mut self.ground, self.measure) {
             (Ground::Here(here), _) => copies(here, setup),
-            (Ground::Path(bed), Measure::Udp) => bursts(bed, setup),
             (Ground::Path(bed), Measure::Latency) => latency(bed, setup),
-            (Ground::Path(bed), _) => stream(bed, setup, pace),
+            (Ground::Path(bed), _) => slice(bed, setup, pace),
         }
     }
 }
@@ -171,12 +152,12 @@ fn sets(setting: Setting) -> Side {
     }
 }
 
-/// A slice of a TCP stream, after some of it that does not count.
-fn stream(bed: &mut Testbed, setup: &Setup, pace: &mut Pace) -> Result<Vec<f64>, BenchError> {
+/// A slice of a flow, after some of it that does not count.
+fn slice(bed: &mut Testbed, setup: &Setup, pace: &mut Pace) -> Result<Vec<f64>, BenchError> {
     if pace.messages == 0.0 {
-        pace.messages = 1.0;
+        pace.messages = setup.flow.streams as f64;
         for _ in 0..MOST_TRIES {
-            if transfer(bed, setup, pace)?.1.elapsed_ns * 2 > slice_ns() {
+            if transfer(bed, setup, pace)?.1.elapsed_ns as f64 * 2.0 > SLICE_NS {
                 break;
             }
         }
@@ -185,14 +166,13 @@ fn stream(bed: &mut Testbed, setup: &Setup, pace: &mut Pace) -> Result<Vec<f64>,
     let (sent, received) = transfer(bed, setup, pace)?;
     let bytes = received.bytes as f64;
     let cost = (sent.cpu_ns + received.cpu_ns) as f64 / bytes;
-    let throughput = bytes * 8e9 / received.elapsed_ns as f64;
-    let waits = (sent.sleeps + received.sleeps).max(1) as f64;
-    Ok(vec![cost, throughput, bytes / waits])
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a constant")]
-fn slice_ns() -> u64 {
-    SLICE_NS as u64
+    let throughput = bytes * 8e9 / received.elapsed_ns.max(1) as f64;
+    let waits = (sent.voluntary_switches + received.voluntary_switches).max(1) as f64;
+    let mut found = vec![cost, throughput, bytes / waits];
+    if setup.flow.transport == Transport::Udp {
+        found.push(1.0 - (bytes / sent.bytes.max(1) as f64).min(1.0));
+    }
+    Ok(found)
 }
 
 /// Sends and receives so many messages, and learns from it how many fill a slice.
@@ -200,74 +180,33 @@ fn transfer(
     bed: &mut Testbed,
     setup: &Setup,
     pace: &mut Pace,
-) -> Result<(SliceUse, SliceUse), BenchError> {
+) -> Result<(FlowUse, FlowUse), BenchError> {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "a count of what fits into a slice"
     )]
-    let messages = pace.messages.max(1.0) as u64;
-    let message_bytes = setup.message_bytes;
-    let order = TransferOrder { transport: Transport::Tcp, message_bytes, messages, gap_ns: 0 };
-    let (to_sender, to_receiver) = (Order::Burst(order), Order::Drain(order));
-    match bed.ask_both(&to_sender, &to_receiver, SLICE_PATIENCE)? {
-        (Report::Slice(sent), Report::Slice(received)) if received.bytes > 0 => {
-            let factor = SLICE_NS / received.elapsed_ns.max(1) as f64;
-            pace.messages = messages as f64 * factor.min(GROWTH);
-            Ok((sent, received))
-        }
-        (Report::Slice(_), _) => Err(BenchError::NothingArrived { job: "a TCP stream".into() }),
-        (report, _) => Err(unexpected(Side::Sender, &to_sender, &report)),
+    let messages = (pace.messages as u64).max(setup.flow.streams as u64);
+    let plain = FlowOrder::plain(setup.message_bytes, messages);
+    let order = FlowOrder { path: setup.path, source_bytes: SOURCE_BYTES, ..plain };
+    let (sent, received) = bed.transfer(&order, Direction::Forward)?;
+    if received.bytes == 0 {
+        let job = format!("{messages} messages of {} B", setup.message_bytes);
+        return Err(BenchError::NothingArrived { job });
     }
+    let factor = SLICE_NS / received.elapsed_ns.max(1) as f64;
+    pace.messages = messages as f64 * factor.min(GROWTH);
+    Ok((sent, received))
 }
 
-/// Bursts that fit the receive buffer, each drained when it is there.
-fn bursts(bed: &mut Testbed, setup: &Setup) -> Result<Vec<f64>, BenchError> {
-    let message_bytes = setup.message_bytes;
-    let charge = (message_bytes / PACKET_PAYLOAD + 1) * PACKET_CHARGE;
-    let messages = (setup.buffers.receive / charge).clamp(1, MOST_IN_BURST) as u64;
-    let order = TransferOrder { transport: Transport::Udp, message_bytes, messages, gap_ns: 0 };
-    let (mut cpu_ns, mut bytes) = (0, 0);
-    for burst in 0..=BURSTS {
-        let sent = slice(bed, Side::Sender, &Order::Burst(order))?;
-        let received = slice(bed, Side::Receiver, &Order::Drain(order))?;
-        // The first one warms up.
-        if burst > 0 {
-            cpu_ns += sent.cpu_ns + received.cpu_ns;
-            bytes += received.bytes;
-        }
-    }
-    if bytes == 0 {
-        return Err(BenchError::NothingArrived { job: "a burst of UDP".into() });
-    }
-    Ok(vec![cpu_ns as f64 / bytes as f64])
-}
-
-fn slice(bed: &mut Testbed, side: Side, order: &Order) -> Result<SliceUse, BenchError> {
-    match bed.ask(side, order, SLICE_PATIENCE)? {
-        Report::Slice(used) => Ok(used),
-        report => Err(unexpected(side, order, &report)),
-    }
-}
-
-/// The median way of datagrams to a receiver that had time to fall asleep.
+/// The median round trip.
 fn latency(bed: &mut Testbed, setup: &Setup) -> Result<Vec<f64>, BenchError> {
-    let order = TransferOrder {
-        transport: Transport::Udp,
-        message_bytes: setup.message_bytes,
-        messages: PACED,
-        gap_ns: PACED_GAP_NS,
-    };
-    let (to_sender, to_receiver) = (Order::SendPaced(order), Order::ReceivePaced(order));
-    let (sent, woken) = match bed.ask_both(&to_sender, &to_receiver, SLICE_PATIENCE)? {
-        (Report::Paced(sent), Report::Woken(woken)) => (sent, woken),
-        (report, _) => return Err(unexpected(Side::Sender, &to_sender, &report)),
-    };
-    let ways = sent.iter().zip(&woken.at_ns);
-    let ways: Vec<f64> = ways.map(|(out, at)| at.saturating_sub(out.began_ns) as f64).collect();
-    let way = median(&ways).filter(|way| *way > 0.0);
-    let nothing = || BenchError::NothingArrived { job: "paced datagrams".into() };
-    way.map(|way| vec![way]).ok_or_else(nothing)
+    let order = PingOrder { message_bytes: setup.message_bytes, count: PINGS };
+    bed.pings(PingOrder { count: PINGS / 10, ..order }, Direction::Forward)?;
+    let pings = bed.pings(order, Direction::Forward)?;
+    let times: Vec<f64> = pings.round_trip_ns.iter().map(|time| *time as f64).collect();
+    let nothing = || BenchError::NothingArrived { job: "requests".into() };
+    median(&times).map(|time| vec![time]).ok_or_else(nothing)
 }
 
 /// Copies of a block, again and again, on one processor.

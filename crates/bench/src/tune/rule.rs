@@ -56,6 +56,17 @@ impl Rule {
                 3,
                 "a small buffer stops one side until the other has caught up, a large one lets both work on",
             ),
+            (Turn::Streams(_), _) => (
+                3,
+                "streams side by side take turns on their processor, and every turn is a switch",
+            ),
+            (Turn::Path(_), _) => (
+                4,
+                "what is handed over by address need not be copied, but handing over has its own cost",
+            ),
+            (Turn::BusyPoll(_), _) => {
+                (3, "who looks for packets himself is not put to sleep and woken for each")
+            }
             (Turn::Cpus(..), Measure::MemoryCopy) => (1, "the processor is what copies"),
             (Turn::Cpus(..), _) => (
                 8,
@@ -88,12 +99,20 @@ fn of_link(setting: Setting) -> (usize, &'static str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::worker::CopyPath;
 
     #[test]
     fn every_knob_has_a_rule_for_every_measure() {
         let turns = Setting::ALL.map(|setting| Turn::Link(setting, 1));
-        let others =
-            [Turn::Message(1), Turn::ReceiveBuffer(1), Turn::SendBuffer(1), Turn::Cpus(0, 0)];
+        let others = [
+            Turn::Message(1),
+            Turn::Streams(1),
+            Turn::Path(CopyPath::Send),
+            Turn::BusyPoll(0),
+            Turn::ReceiveBuffer(1),
+            Turn::SendBuffer(1),
+            Turn::Cpus(0, 0),
+        ];
         for turn in turns.into_iter().chain(others) {
             for measure in Measure::ALL {
                 let rule = Rule::of(turn, measure);

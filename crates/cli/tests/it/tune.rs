@@ -68,15 +68,28 @@ fn equal_values_are_compared_in_a_sound_record_and_nothing_is_left() {
 fn every_measure_has_its_quantities() {
     let _turn = alone();
     let out = tempfile::tempdir().unwrap();
-    for (measure, quantity) in [
-        ("probe.stack.udp", "cost"),
-        ("probe.stack.latency", "latency"),
-        ("probe.memory.copy", "bandwidth"),
+    for (measure, quantities) in [
+        ("probe.stack.udp", &["cost", "throughput"][..]),
+        ("probe.stack.latency", &["latency"]),
+        ("probe.memory.copy", &["bandwidth"]),
     ] {
         let asked = ["--budget", "4s", "--measure", measure];
         let ended = tune("message_bytes=64,1448,8KiB", out.path(), &asked).run();
         assert_eq!((ended.code, ended.left.len()), (0, 0), "{measure}: {}", ended.stderr);
-        sound(&ended.record(), &[quantity], 3);
+        sound(&ended.record(), quantities, 3);
+    }
+}
+
+#[test]
+fn every_knob_of_a_stream_can_be_turned() {
+    let _turn = alone();
+    let out = tempfile::tempdir().unwrap();
+    for knob in
+        ["streams=1,2", "copy_path=send,sendfile", "busy_poll_us=0,0", "SO_SNDBUF=64KiB,1MiB"]
+    {
+        let ended = tune(knob, out.path(), &["--budget", "3s"]).run();
+        assert_eq!((ended.code, ended.left.len()), (0, 0), "{knob}: {}", ended.stderr);
+        sound(&ended.record(), &["cost", "throughput"], 2);
     }
 }
 
@@ -152,11 +165,12 @@ fn mistakes_are_refused_by_name() {
     for (knob, others, words) in [
         ("colour=red,blue", &[][..], &["colour=red,blue", "the knobs are message_bytes"][..]),
         ("message_bytes=64", &[], &["2 to 8 values"]),
-        ("message_bytes=64,1TiB", &[], &["`1TiB`", "1 B to 1 MiB"]),
+        ("message_bytes=64,1TiB", &[], &["`1TiB`", "1 B to 4 MiB"]),
         ("gro=on,off", &["--measure", "probe.colour"], &["probe.colour", "probe.stack.tcp"]),
         ("gro=on,off", &["--measure", "probe.memory.copy"], &["gro=on", "it does nothing to"]),
         ("affinity=0:0,0:1023", &[], &["affinity=0:1023", "processor 1023 is not one of"]),
         ("gro=on,off", &["--set", "message_bytes=0"], &["`0` is no value of message_bytes"]),
+        ("copy_path=send,carry", &[], &["`carry`", "send, sendfile, splice, zerocopy"]),
         ("gro=on,off", &["--budget", "0s"], &["a budget is between"]),
         ("gro=on,off", &["--margin", "5"], &["a number of per cent"]),
     ] {
