@@ -43,8 +43,10 @@ fn sound(run: &Run, quantities: &[&str], values: usize) {
         let effects =
             run.figures.iter().filter(|one| one.name == "tune.effect" && of_quantity(&one.labels));
         let verdicts: Vec<&str> = effects.map(|one| one.labels["verdict"].as_str()).collect();
-        assert_eq!(verdicts.len(), values - 1);
         assert!(verdicts.iter().all(|verdict| VERDICTS.contains(verdict)), "{verdicts:?}");
+        // A slow machine may have no time for a look; then the record says so.
+        let few = |doubt: &Pitfall| matches!(doubt, Pitfall::SmallSample { what, .. } if what.starts_with(quantity));
+        assert!(verdicts.len() == values - 1 || run.pitfalls.iter().any(few), "{verdicts:?}");
     }
     let sentences = &run.answer.as_ref().unwrap().sentences;
     assert!(sentences[1].starts_with("Rule "), "{sentences:?}");
