@@ -284,6 +284,9 @@ pub(crate) struct Trends {
     /// repeatable
     #[arg(long, value_name = "COMPONENT=PERCENT")]
     pub(crate) growth: Vec<Expected>,
+    /// A host to stand beside the curves: the profile (TOML) or the record (JSON) of a probe or study
+    #[arg(long, value_name = "FILE")]
+    pub(crate) profile: Option<PathBuf>,
     /// Folder of figures (CSV) in place of those that are part of the program
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,

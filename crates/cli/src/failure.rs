@@ -84,6 +84,14 @@ pub(crate) enum Failure {
         /// The file.
         file: PathBuf,
     },
+    /// A file holds no measured host.
+    #[error("--profile {path}: {why}", path = path.display())]
+    NoHost {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        why: &'static str,
+    },
     /// Records cannot be merged.
     #[error(transparent)]
     Merge(#[from] MergeError),
@@ -235,6 +243,7 @@ impl Failure {
             | Self::Unlike { .. }
             | Self::SetMeasured { .. }
             | Self::Merge(_)
+            | Self::NoHost { .. }
             | Self::Published(_)
             | Self::Trend(_)
             | Self::Write { .. }

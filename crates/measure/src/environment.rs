@@ -12,6 +12,9 @@ pub struct Environment {
     pub system: System,
     /// The processors.
     pub cpu: Cpu,
+    /// How processors, caches, memory and interfaces hang together, where it was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topology: Option<Topology>,
     /// Memory in all [B].
     pub memory_bytes: u64,
     /// Memory available at the start [B].
@@ -84,6 +87,21 @@ pub struct Cache {
     pub size_bytes: u64,
     /// Logical processors that share it.
     pub shared_by: usize,
+}
+
+/// How processors, caches, memory and interfaces hang together.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Topology {
+    /// Packages: what sits in a socket.
+    pub packages: usize,
+    /// Processors of each memory node (NUMA).
+    pub memory_nodes: Vec<Vec<usize>>,
+    /// Processors of each cache of the last level.
+    pub cache_domains: Vec<Vec<usize>>,
+    /// Processors of each core: more than one where a core runs several threads.
+    pub cores: Vec<Vec<usize>>,
+    /// Interfaces on a bus, and the processors near to each.
+    pub near_nics: Vec<(String, Vec<usize>)>,
 }
 
 /// One network interface.

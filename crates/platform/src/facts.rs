@@ -17,6 +17,7 @@ use procfs::{ConfigSetting, Current, LoadAverage, Meminfo};
 
 use crate::clock;
 use crate::command::{ETHTOOL, IP, Program};
+use crate::topology::topology;
 
 /// Reads everything; takes about a quarter of a second, most of it for the rate of the time stamp
 /// counter. Versions of libraries are added by whoever uses them.
@@ -26,6 +27,7 @@ pub fn environment() -> Environment {
     Environment {
         system: system(),
         cpu: cpu::cpu(),
+        topology: topology(),
         memory_bytes: memory.as_ref().map_or(0, |memory| memory.mem_total),
         memory_available_bytes: memory.and_then(|memory| memory.mem_available).unwrap_or(0),
         nics: nic::nics(),

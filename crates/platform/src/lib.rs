@@ -21,6 +21,7 @@ pub mod memory;
 pub mod namespace;
 pub mod process;
 pub mod socket;
+pub mod topology;
 pub mod usage;
 
 mod command;

@@ -22,7 +22,7 @@ use crate::format;
 use crate::svg::{Axis, Panel, Plot, Point, Row, RowPlot, Spacing, Stroke, TimelinePlot, Trace};
 
 /// The error that the median of all checks may have [ratio]; the inner band of the picture.
-pub const MEDIAN_TOLERANCE: f64 = 0.10;
+pub const MEDIAN_TOLERANCE: f64 = 0.05;
 
 /// The fitted cost at sizes close together, as whoever fitted it says.
 const FITTED: &str = "stack.cost.fitted";

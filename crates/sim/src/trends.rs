@@ -13,6 +13,7 @@
 
 mod forecast;
 mod growth;
+mod host;
 mod limits;
 mod record;
 mod series;
@@ -20,6 +21,7 @@ mod series;
 pub use crate::table::TableError;
 pub use forecast::{Assumed, Period, STUDY_2004, holds, periods};
 pub use growth::Growth;
+pub use host::{MeasuredHost, year_of};
 pub use limits::{COMPONENTS, Component, Curves, Expected, ExpectedError, Extent, Limits};
 pub use record::{FROM, Wanted, record};
 pub use series::{Point, SHIPPED, Series, TrendError, Trends};

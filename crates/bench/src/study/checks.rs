@@ -14,7 +14,7 @@ use crate::probe::model::Measured;
 use crate::sampling::Sampler;
 
 /// Tolerated error of one quantity of one scenario [ratio].
-const TOLERANCE: f64 = 0.25;
+const TOLERANCE: f64 = 0.15;
 
 /// Load from which an error is taken relative to it [cores]; below, relative to one core.
 const LOW_LOAD: f64 = 0.1;

@@ -60,3 +60,24 @@ fn mistakes_are_named_with_what_may_be_written() {
         assert!(ended.stderr.contains(named), "{arguments:?}: {}", ended.stderr);
     }
 }
+
+#[test]
+fn a_measured_host_stands_beside_its_curves() {
+    let folder = tempfile::tempdir().unwrap();
+    let diablo = fs::read_to_string(in_workspace("data/hosts/diablo.toml")).unwrap();
+    let measured = folder.path().join("host.toml");
+    let named = diablo.replace("\"sysSIM table 6: 2166", "\"20040701T120000-probe: 2166");
+    fs::write(&measured, named).unwrap();
+    let ended = trends(folder.path(), &["--profile", measured.to_str().unwrap()]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stdout.contains("diablo of 2004: its memory lets"), "{}", ended.stdout);
+    let picture = fs::read_to_string(folder.path().join("of-one-stream.svg")).unwrap();
+    assert!(picture.contains("processor of diablo"), "no mark in the picture");
+
+    let undated = in_workspace("data/hosts/diablo.toml");
+    let ended = trends(folder.path(), &["--profile", undated.to_str().unwrap()]);
+    ended.refused(&["--profile", "do not name the record"]);
+    let scenario = in_workspace("scenarios/p3.toml");
+    let ended = trends(folder.path(), &["--profile", scenario.to_str().unwrap()]);
+    ended.refused(&["p3.toml", "no host's profile"]);
+}

@@ -1,6 +1,8 @@
 //! The machine as the record knows it; what could not be read is said to be unknown.
 
-use bitpath_measure::environment::{Cache, Clock, Cpu, Environment, Nic, Setting, System};
+use bitpath_measure::environment::{
+    Cache, Clock, Cpu, Environment, Nic, Setting, System, Topology,
+};
 use bitpath_measure::{Run, Unit};
 
 use super::Block;
@@ -16,6 +18,7 @@ pub(super) fn blocks(run: &Run) -> Vec<Block> {
     };
     let mut pairs = system(&environment.system);
     pairs.extend(cpu(&environment.cpu));
+    pairs.extend(environment.topology.iter().flat_map(topology));
     pairs.extend(memory_and_load(environment));
     pairs.extend(clock(&environment.clock));
     let mut blocks = vec![Block::Table(Table::of_pairs(["fact", "value"], pairs))];
@@ -53,6 +56,32 @@ fn cpu(cpu: &Cpu) -> Pairs {
         pair("frequency at the start", &frequency.unwrap_or_default()),
         pair("instruction sets", &cpu.features.join(" ")),
     ]
+}
+
+/// Which processors are near to each other, and to what.
+fn topology(topology: &Topology) -> Pairs {
+    let near = topology.near_nics.iter().map(|(nic, cpus)| format!("{nic}: {}", numbers(cpus)));
+    vec![
+        pair("packages", &topology.packages.to_string()),
+        pair("processors by core", &groups(&topology.cores)),
+        pair("by cache of the last level", &groups(&topology.cache_domains)),
+        pair("by memory node", &groups(&topology.memory_nodes)),
+        pair("near to interfaces", &near.collect::<Vec<_>>().join("; ")),
+    ]
+}
+
+fn groups(groups: &[Vec<usize>]) -> String {
+    groups.iter().map(|group| format!("({})", numbers(group))).collect::<Vec<_>>().join(" ")
+}
+
+/// Numbers with runs of neighbours as the kernel writes them, `0-3 8`.
+fn numbers(numbers: &[usize]) -> String {
+    let runs = numbers.chunk_by(|a, b| a + 1 == *b);
+    let run = |run: &[usize]| match run {
+        [first, .., last] => format!("{first}-{last}"),
+        _ => run.iter().map(ToString::to_string).collect(),
+    };
+    runs.map(run).collect::<Vec<_>>().join(" ")
 }
 
 fn cache(cache: &Cache) -> String {
@@ -110,4 +139,15 @@ const UNKNOWN: &str = "unknown";
 
 fn pair(name: &str, value: &str) -> (String, String) {
     (name.into(), if value.is_empty() { UNKNOWN.into() } else { value.into() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbouring_processors_are_written_as_the_kernel_does() {
+        assert_eq!(numbers(&[0, 1, 2, 3, 8]), "0-3 8");
+        assert_eq!(groups(&[vec![0, 2], vec![1, 3], vec![]]), "(0 2) (1 3) ()");
+    }
 }

@@ -6,7 +6,7 @@ use bitpath_measure::Run;
 use super::{Block, FULL_WIDTH};
 use crate::format;
 use crate::plots;
-use crate::svg::{Plot, Trace};
+use crate::svg::{Plot, Stroke, Trace};
 use crate::table::{Table, figures_named};
 
 /// Years from one row of the table to the next; the pictures and the record have every year.
@@ -30,17 +30,19 @@ pub(super) fn limit_blocks(run: &Run) -> Vec<Block> {
 }
 
 fn limits(plot: &Plot) -> Table {
-    let titles = plot.traces.iter().map(|trace| format!(">{}", trace.name));
+    let lines: Vec<&Trace> =
+        plot.traces.iter().filter(|trace| trace.stroke == Stroke::Line).collect();
+    let titles = lines.iter().map(|trace| format!(">{}", trace.name));
     let titles: Vec<String> = [plot.x.title.clone()].into_iter().chain(titles).collect();
     let mut table = Table::new(&titles);
-    let years = plot.traces.first().map_or(&[][..], |trace| &trace.points);
+    let years = lines.first().map_or(&[][..], |trace| &trace.points);
     for (row, year) in years.iter().enumerate().step_by(ROW_YEARS) {
-        let limit = |trace: &Trace| {
+        let limit = |trace: &&Trace| {
             let value = trace.points.get(row).map_or(f64::NAN, |point| point.y);
             format::value(plot.y.unit, value)
         };
         let year = format::value(plot.x.unit, year.x);
-        table.push([year].into_iter().chain(plot.traces.iter().map(limit)).collect::<Vec<_>>());
+        table.push([year].into_iter().chain(lines.iter().map(limit)).collect::<Vec<_>>());
     }
     table
 }

@@ -410,6 +410,7 @@ fn documents() -> Vec<Document> {
 fn environment() -> Environment {
     let setting = |name: &str, value: &str| Setting { name: name.into(), value: value.into() };
     Environment {
+        topology: None,
         system: System {
             kernel: "6.18.0".into(),
             distribution: "Debian GNU/Linux 12 (bookworm)".into(),

@@ -10,7 +10,8 @@ use bitpath_measure::{Estimate, Sample, Series as Column, Unit};
 use super::forecast::{STUDY_YEAR, holds};
 use super::limits::COMPONENTS;
 use super::{
-    Curves, Expected, Extent, Growth, Limits, Period, STUDY_2004, TrendError, Trends, periods,
+    Component, Curves, Expected, Extent, Growth, Limits, MeasuredHost, Period, STUDY_2004,
+    TrendError, Trends, periods,
 };
 
 /// What is asked for.
@@ -20,10 +21,15 @@ pub struct Wanted {
     pub until: u32,
     /// Growth that takes the place of that of the figures, after the last of them.
     pub growth: Vec<Expected>,
+    /// A host to be held against the curve of one stream.
+    pub host: Option<MeasuredHost>,
 }
 
 /// First year: all four components have a figure (1984: the first bus of a PC that is one).
 pub const FROM: u32 = 1984;
+
+/// The curve that one core and one copy of a measured host are held against.
+const ONE_STREAM: &str = "of one stream";
 
 /// Each curve with its name.
 type Named = (&'static str, Curves);
@@ -44,12 +50,17 @@ pub fn record(trends: &Trends, wanted: &Wanted) -> Result<Run, TrendError> {
         run.figures.extend(growths.iter().map(|growth| growth_figure(&series.name, growth)));
     }
     let curves = [
-        ("of one stream", Curves::of(trends, Extent::OneStream, &wanted.growth)?),
+        (ONE_STREAM, Curves::of(trends, Extent::OneStream, &wanted.growth)?),
         ("of a whole socket", Curves::of(trends, Extent::WholeSocket, &wanted.growth)?),
         ("by its own growth", STUDY_2004.curves()),
     ];
     run.series = columns(&curves, wanted.until);
-    run.answer = Some(answer(&curves, wanted.until));
+    let mut answer = answer(&curves, wanted.until);
+    if let Some(host) = &wanted.host {
+        run.figures.extend(host_figures(host));
+        answer.sentences.push(host_sentence(host, &curves[0].1));
+    }
+    run.answer = Some(answer);
     run.complete = true;
     Ok(run)
 }
@@ -122,6 +133,36 @@ fn answer(curves: &[Named], until: u32) -> Answer {
     Answer { sentences, jobs: Vec::new(), line_rate_bits_per_second: Estimate::single(0.0) }
 }
 
+/// What a host lets through, a point each beside its component's curve.
+fn host_figures(host: &MeasuredHost) -> Vec<Figure> {
+    let year = format!("{:.2}", host.year);
+    let figure = |(component, limit): (Component, f64)| Figure {
+        name: "host.limit".into(),
+        labels: labels([
+            ("component", component.name()),
+            ("curve", ONE_STREAM),
+            ("host", &host.name),
+            ("year", &year),
+        ]),
+        unit: Unit::BitsPerSecond,
+        estimate: Estimate::single(limit),
+    };
+    host.limits().into_iter().map(figure).collect()
+}
+
+/// The same in words, against the curve of its year.
+fn host_sentence(host: &MeasuredHost, curves: &Curves) -> String {
+    let expected = curves.at(host.year);
+    let told = |(component, limit): (Component, f64)| {
+        let place = COMPONENTS.iter().position(|of| *of == component).unwrap_or_default();
+        let curve = expected.map_or(f64::NAN, |limits| limits.bits_per_second[place]);
+        let (name, gigabits) = (component.name(), limit / 1e9);
+        format!("its {name} lets {gigabits:.1} Gb/s through, {:.2} times its curve", limit / curve)
+    };
+    let told: Vec<String> = host.limits().into_iter().map(told).collect();
+    format!("{} of {:.0}: {}.", host.name, host.year.floor(), told.join("; "))
+}
+
 fn told(period: &Period) -> String {
     format!("{} {} to {}", period.bottleneck.name(), period.years.0, period.years.1)
 }
@@ -133,7 +174,7 @@ mod tests {
 
     fn run_of(files: &[(&str, &str)]) -> Run {
         let trends = Trends::read(files.iter().copied()).unwrap();
-        record(&trends, &Wanted { until: 2035, growth: Vec::new() }).unwrap()
+        record(&trends, &Wanted { until: 2035, growth: Vec::new(), host: None }).unwrap()
     }
 
     #[test]
@@ -143,6 +184,22 @@ mod tests {
         assert_eq!(run.series.len(), 1 + 4 + 4 + 3);
         assert!(run.series.iter().all(|series| series.samples.len() == 52));
         assert!(run.figures.iter().any(|figure| figure.labels["series"] == "bus.bandwidth"));
+    }
+
+    #[test]
+    fn a_host_is_a_point_beside_the_curves_of_one_stream() {
+        let diablo = include_str!("../../../../data/hosts/diablo.toml");
+        let profile = crate::profile::HostProfile::read(diablo).unwrap();
+        let host = Some(MeasuredHost { name: "diablo".into(), year: 2004.0, profile });
+        let wanted = Wanted { until: 2035, growth: Vec::new(), host };
+        let run = record(&Trends::read(SHIPPED).unwrap(), &wanted).unwrap();
+        let points: Vec<&Figure> =
+            run.figures.iter().filter(|figure| figure.name == "host.limit").collect();
+        let components: Vec<&str> =
+            points.iter().map(|point| point.labels["component"].as_str()).collect();
+        assert_eq!(components, ["memory", "processor"]);
+        let last = run.answer.unwrap().sentences.pop().unwrap();
+        assert!(last.starts_with("diablo of 2004: its memory lets "), "{last}");
     }
 
     #[test]
