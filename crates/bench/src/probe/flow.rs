@@ -148,6 +148,11 @@ fn slice(
         let labels = with(&labels, "side", side);
         let bytes = used.bytes.max(1) as f64;
         add(CPU, &labels, Unit::NanosecondsPerByte, used.cpu_ns as f64 / bytes);
+        let accounted = used.user_ns + used.system_ns;
+        if accounted > 0 {
+            let share = used.system_ns as f64 / accounted as f64;
+            add("stack.system_share", &labels, Unit::Ratio, share);
+        }
         let switches = used.voluntary_switches + used.involuntary_switches;
         let counts = [
             ("stack.switches_per_megabyte", switches),

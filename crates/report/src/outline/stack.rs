@@ -1,8 +1,8 @@
 //! Flows by UDP and TCP: pictures by message size, the figures of the 2004 study, latency, fitted costs,
 //! and a table for each condition that was varied, the others as usual.
 
-use bitpath_measure::Run;
 use bitpath_measure::run::Figure;
+use bitpath_measure::{Run, Unit};
 
 use super::{Block, FULL_WIDTH, Fold, HALF_WIDTH, Picture};
 use crate::format;
@@ -38,11 +38,12 @@ const COSTS: [(&str, &str); 4] = [
     ("stack.cost_residual", ">residual"),
 ];
 
-/// Counts beside the transfers, and their titles.
-const COUNTS: [(&str, &str); 3] = [
+/// Counts beside the transfers and the part of the time in the kernel, and their titles.
+const COUNTS: [(&str, &str); 4] = [
     ("stack.switches_per_megabyte", ">switches"),
     ("stack.interrupts_per_megabyte", ">interrupts"),
     ("stack.softirqs_per_megabyte", ">softirqs"),
+    ("stack.system_share", ">in the kernel"),
 ];
 
 /// Quantiles of the latency.
@@ -80,7 +81,7 @@ pub(super) fn blocks(run: &Run) -> Vec<Block> {
     blocks.extend(explanation(run));
     let counts = counts(&figures);
     if !counts.rows.is_empty() {
-        let summary = "Switches, interrupts and softirqs by message size".into();
+        let summary = "Switches, interrupts, softirqs and the kernel's part by message size".into();
         blocks.push(Block::Folded { summary, content: Fold::Table(counts) });
     }
     blocks
@@ -281,10 +282,12 @@ fn counts(figures: &[&Figure]) -> Table {
         let cell = |(name, _): (&str, &str)| {
             let found =
                 figures.iter().find(|figure| figure.name == name && figure.labels == row.labels);
-            found.map_or_else(
-                || "-".into(),
-                |figure| format!("{} /MB", format::plain(&figure.estimate)),
-            )
+            match found {
+                Some(figure) if figure.unit == Unit::Count => {
+                    format!("{} /MB", format::plain(&figure.estimate))
+                }
+                other => written(other.copied()),
+            }
         };
         let [transport, way, side] =
             ["transport", "way", "side"].map(|key| label(row, key).to_owned());
@@ -352,8 +355,8 @@ fn short(figure: Option<&Figure>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use bitpath_measure::Estimate;
     use bitpath_measure::series::{Labels, labels};
-    use bitpath_measure::{Estimate, Unit};
 
     use super::*;
 
