@@ -9,12 +9,13 @@ STUDY_ARGS ?=
 TEST_ARGS ?=
 BENCH_ARGS ?=
 BENCH_SIM_ARGS ?=
+BENCH_PROBE_ARGS ?=
 BENCH_TUNE_ARGS ?=
 
 # rustup installs here, which a shell that is already open does not search.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
-.PHONY: study test bench bench-sim bench-tune lint setup clean
+.PHONY: study test bench bench-sim bench-probe bench-tune lint setup clean
 
 study: setup
 	$(CARGO) build --release --locked --package bitpath-cli
@@ -29,6 +30,10 @@ bench: setup
 bench-sim: setup
 	scripts/setup-peers
 	scripts/bench-sim $(BENCH_SIM_ARGS)
+
+bench-probe: setup
+	scripts/setup-peers probe
+	scripts/bench-probe $(BENCH_PROBE_ARGS)
 
 bench-tune: setup
 	$(CARGO) build --release --locked --package bitpath-cli

@@ -239,8 +239,13 @@ fn objection(order: &Order, peer: IpAddr) -> Option<String> {
         Order::EnterNetwork => Some("an agent enters no network namespace".into()),
         Order::LoadClip { .. }
         | Order::Decode { .. }
+        | Order::DecodeAll { .. }
         | Order::SendJob(_)
         | Order::ReceiveJob(_) => Some("an agent reads no files".into()),
+        Order::OfferChannel(_)
+        | Order::JoinChannel { .. }
+        | Order::AcceptChannel
+        | Order::Stream(_) => Some("an agent is no stage of a pipeline".into()),
         Order::ConnectFlow { peers, .. } | Order::JoinFlow { peers } => only_peer(peers),
         Order::Connect { address, .. } => only_peer(&[*address]),
         Order::OpenUdp { peer: address, .. } => only_peer(address.as_slice()),

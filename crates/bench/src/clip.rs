@@ -11,7 +11,7 @@ use crate::film::film_of;
 
 /// Most compressed video that a study holds [B]: parent and both workers each keep a copy, and
 /// all of them together stay below 200 MiB.
-const MAX_CLIP: ByteCount = ByteCount(32 << 20);
+pub(crate) const MAX_CLIP: ByteCount = ByteCount(32 << 20);
 
 /// Length of the clip that is made here [s].
 const SYNTH_SECONDS: u32 = 12;
@@ -59,6 +59,14 @@ pub fn prepare(given: Option<&Path>, folder: &Path) -> Result<StudyClip, BenchEr
         film.bit_rate(),
     );
     Ok(StudyClip { path, film, synthetic, description })
+}
+
+/// Refuses what is no clip that can be decoded.
+///
+/// # Errors
+/// Those of the clip, with its name.
+pub fn check(path: &Path) -> Result<(), BenchError> {
+    Ok(Clip::open_within(path, MAX_CLIP).map(drop)?)
 }
 
 /// The clip as [`prepare`] gives it; none and a doubt where this build cannot decode and none was asked

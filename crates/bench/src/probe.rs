@@ -1,16 +1,18 @@
 //! The probe: this host measured part by part, each within its share of a time budget.
 //!
 //! ```text
-//!                    ┌─ model     what the simulator must know ──► host profile (TOML)
-//!                    ├─ memory    bandwidth and latency by working set ──► levels
-//!                    ├─ stack     flows by UDP and TCP ──► costs of calls, packets, bytes
-//! facts ──► parts ───┤                                                                  ──► Run
-//!                    │  points ──► Sampler, in turns ──► figures with intervals
-//!                    └─ ...
+//!                    ┌─ model      what the simulator must know ──► host profile (TOML)
+//!                    ├─ clock      clocks, the kernel's small operations
+//!                    ├─ memory     bandwidth and latency by working set ──► levels
+//! facts ──► parts ───┼─ stack      flows of UDP and TCP                                     ──► Run
+//!                    ├─ pipeline   three processes and what joins them
+//!                    └─ decode     clips
+//!                         points ──► Sampler, in turns ──► figures with intervals
 //! ```
 //!
 //! A part that was interrupted goes on with its samples: they are in the record.
 
+pub mod clock;
 pub mod copy;
 pub mod decode;
 pub mod flow;
@@ -18,6 +20,7 @@ pub mod host;
 pub mod memory;
 pub mod model;
 pub mod part;
+pub mod pipeline;
 pub mod points;
 pub mod profile;
 pub mod socket_memory;
@@ -26,12 +29,13 @@ pub mod wake;
 
 use std::path::PathBuf;
 
-use bitpath_measure::Run;
 use bitpath_measure::run::Document;
+use bitpath_measure::{Pitfall, Run};
 
 use crate::BenchError;
 use crate::clip;
 use crate::progress::Watcher;
+use crate::sampling::Sampler;
 use crate::sitting::Sitting;
 use crate::steps::Steps;
 use crate::testbed::Testbed;
@@ -71,8 +75,11 @@ pub fn run(options: &Options, watcher: Watcher<'_>) -> (Run, Option<BenchError>)
 
 /// Adds what the figures of a probe's record say together.
 pub fn conclude(run: &mut Run) {
+    clock::conclude(run);
     memory::conclude(run);
     flow::conclude(run);
+    pipeline::conclude(run);
+    decode::conclude(run);
 }
 
 /// Seed of a probe: it moves nothing but the order of measurements, and is recorded.
@@ -83,36 +90,52 @@ fn parts(options: &Options, plan: &Plan, sitting: &mut Sitting<'_>) -> Result<()
     sitting.keep(Document { name: part::PLAN.into(), text: plan.text() });
     for &part in &plan.parts {
         let effort = Effort::of(plan.budget_of(part) - part.spent(&sitting.run));
+        let Options { program, scratch, .. } = options;
         match part {
             Part::Model => model_part(options, plan, &effort, sitting)?,
-            Part::Memory => {
-                sitting.steps.begin(part.name())?;
-                let bytes = sitting.run.environment.as_ref().map_or(0, |facts| facts.memory_bytes);
-                let Sitting { run, sampler, steps, .. } = sitting;
-                let doubts = memory::sample(bytes, sampler, &effort, steps)?;
-                doubts.into_iter().for_each(|doubt| run.doubt(doubt));
+            Part::Stack => {
+                // The beds are opened before the part's time begins.
+                sitting.steps.begin("the test beds")?;
+                let mut beds = flow::Beds::open(program, plan.peer.as_deref())?;
+                let bytes = memory_bytes(&sitting.run);
+                sampled(part, sitting, |sampler, steps| {
+                    flow::sample(&mut beds, bytes, sampler, &effort, steps)
+                })?;
             }
-            Part::Stack => stack_part(options, plan, &effort, sitting)?,
+            Part::Clock => {
+                sampled(part, sitting, |sampler, steps| clock::sample(sampler, &effort, steps))?;
+            }
+            Part::Memory => {
+                let bytes = memory_bytes(&sitting.run);
+                sampled(part, sitting, |sampler, steps| {
+                    memory::sample(bytes, sampler, &effort, steps)
+                })?;
+            }
+            Part::Pipeline => sampled(part, sitting, |sampler, steps| {
+                pipeline::sample(program, plan.cores, sampler, &effort, steps)
+            })?,
+            Part::Decode => sampled(part, sitting, |sampler, steps| {
+                decode::sample(program, &plan.clips, scratch, sampler, &effort, steps)
+            })?,
         }
     }
     Ok(())
 }
 
-/// The stack's part: its test beds are opened before its time begins.
-fn stack_part(
-    options: &Options,
-    plan: &Plan,
-    effort: &Effort,
+/// A part of one step: its samples, and its doubts in the record.
+fn sampled(
+    part: Part,
     sitting: &mut Sitting<'_>,
+    sample: impl FnOnce(&mut Sampler, &mut Steps<'_>) -> Result<Vec<Pitfall>, BenchError>,
 ) -> Result<(), BenchError> {
-    let Sitting { run, sampler, steps, .. } = sitting;
-    steps.begin("the test beds")?;
-    let mut beds = flow::Beds::open(&options.program, plan.peer.as_deref())?;
-    steps.begin(Part::Stack.name())?;
-    let memory_bytes = run.environment.as_ref().map_or(0, |facts| facts.memory_bytes);
-    let doubts = flow::sample(&mut beds, memory_bytes, sampler, effort, steps)?;
-    doubts.into_iter().for_each(|doubt| run.doubt(doubt));
+    sitting.steps.begin(part.name())?;
+    let doubts = sample(&mut sitting.sampler, &mut sitting.steps)?;
+    doubts.into_iter().for_each(|doubt| sitting.run.doubt(doubt));
     Ok(())
+}
+
+fn memory_bytes(run: &Run) -> u64 {
+    run.environment.as_ref().map_or(0, |facts| facts.memory_bytes)
 }
 
 /// The model's part, unless an earlier sitting has made the profile.

@@ -26,8 +26,16 @@ const MANY_OUTLIERS: f64 = 0.1;
 /// Samples below which a median with its interval says little.
 const FEW_SAMPLES: usize = 5;
 
-/// Quantities that are read once: they do not vary.
-const SINGLE_READINGS: [&str; 2] = ["clock.step", "clock.tsc_rate"];
+/// Beginnings of the names of quantities that are read once: they do not vary.
+const SINGLE_READINGS: [&str; 7] = [
+    "clock.step",
+    "clock.tsc_rate",
+    "clock.resolution",
+    "clock.observed_step",
+    "clock.tsc_invariant",
+    "decode.clip.",
+    "decode.hardware",
+];
 
 /// Where samples are taken: whose processors, and whose work is not that of others.
 pub trait Bed {
@@ -223,7 +231,7 @@ impl Sampler {
             }
         }
         for (what, samples) in fewest.into_iter().filter(|(_, samples)| *samples < FEW_SAMPLES) {
-            if !SINGLE_READINGS.contains(&what.as_str()) {
+            if !SINGLE_READINGS.iter().any(|name| what.starts_with(name)) {
                 run.doubt(Pitfall::SmallSample { what, samples });
             }
         }

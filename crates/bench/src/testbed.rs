@@ -382,7 +382,7 @@ fn first_and_last() -> Result<(usize, usize), BenchError> {
 }
 
 /// An order by its name alone, for messages.
-fn task(order: &Order) -> String {
+pub(crate) fn task(order: &Order) -> String {
     let text = format!("{order:?}");
     text.split([' ', '(', '{']).next().unwrap_or_default().to_owned()
 }

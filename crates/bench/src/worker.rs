@@ -8,6 +8,7 @@ mod copy;
 mod decode;
 mod flow;
 mod orders;
+mod pipeline;
 mod receiver;
 mod sender;
 mod spin;
@@ -16,7 +17,7 @@ mod stream;
 pub use orders::{
     Buffers, CopyPath, FlowOrder, FlowSetup, FlowUse, FrameTime, JobOrder, MAX_DATAGRAM_BYTES,
     MAX_MESSAGE_BYTES, MAX_PINGS, MAX_SOURCE_BYTES, MAX_STREAMS, Order, Outgoing, PingOrder, Pings,
-    ReceivedJob, Report, SentJob, SliceUse, TransferOrder, Woken,
+    ReceivedJob, Report, SentJob, SliceUse, StageOrder, StageUse, TransferOrder, Woken,
 };
 
 use std::collections::BTreeMap;
@@ -42,6 +43,7 @@ pub(crate) struct State {
     flow: flow::Ends,
     /// The processor that this worker stays on, and its number.
     pinned: Option<(Pinned, usize)>,
+    channels: pipeline::Channels,
     /// Clips that were loaded, so that no job waits for one.
     clips: BTreeMap<PathBuf, Rc<Clip>>,
 }
@@ -111,6 +113,7 @@ pub(crate) fn obey(order: Order, state: &mut State) -> Result<Report, BenchError
             Report::Done
         }
         Order::Decode { clip } => decode::times(&*state.clip(&clip)?)?,
+        Order::DecodeAll { clip, threads } => decode::all(&*state.clip(&clip)?, threads)?,
         Order::SendJob(order) => sender::job(state, &order)?,
         Order::ReceiveJob(order) => receiver::job(state, &order)?,
         Order::ListenFlow { address, setup, congestion_control } => {
@@ -126,6 +129,10 @@ pub(crate) fn obey(order: Order, state: &mut State) -> Result<Report, BenchError
         Order::Ping(order) => state.flow.ping(order)?,
         Order::Pong(order) => state.flow.pong(order)?,
         Order::Copy { working_set_bytes } => copy::rate(working_set_bytes)?,
+        Order::OfferChannel(spec) => state.channels.offer(&spec)?,
+        Order::JoinChannel { spec, place } => state.channels.join(&spec, &place)?,
+        Order::AcceptChannel => state.channels.accept()?,
+        Order::Stream(order) => state.channels.stream(&order)?,
     })
 }
 

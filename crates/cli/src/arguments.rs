@@ -12,6 +12,7 @@ use bitpath_sim::trends::{self, Expected};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::budget::{Budget, Margin};
+use crate::cores::Cores;
 use crate::limit::Limit;
 use crate::table::TableFile;
 
@@ -113,6 +114,21 @@ pub(crate) enum ProbePart {
         /// agent` there)
         #[arg(long, value_name = "HOST:PORT")]
         peer: Option<String>,
+    },
+    /// Clocks, timers, system calls, page faults and interrupts, and whether the time stamp counter is usable
+    Clock,
+    /// What three processes pass on to each other over shared memory, pipes and sockets
+    Pipeline {
+        /// Processors of source, filter and sink, such as 0,1,0; without them, the filter has one of
+        /// its own
+        #[arg(long, value_name = "A,B,C")]
+        cores: Option<Cores>,
+    },
+    /// What clips are, and what it costs to decode them, by type of frame and number of threads
+    Decode {
+        /// Clips; without one, an MPEG-1 film is made
+        #[arg(value_name = "CLIP")]
+        clips: Vec<PathBuf>,
     },
 }
 

@@ -4,6 +4,7 @@
 mod arguments;
 mod budget;
 mod command;
+mod cores;
 mod failure;
 mod limit;
 mod live;

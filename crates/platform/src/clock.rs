@@ -3,6 +3,12 @@
 //! All readings are nanoseconds since a start that is fixed while the machine runs; only
 //! differences mean something.
 
+mod offset;
+mod source;
+
+pub use offset::{Offset, tsc_offset};
+pub use source::Source;
+
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -115,6 +121,13 @@ pub fn calibrate_tsc(window: Duration, windows: usize) -> Option<TscRate> {
     Some(TscRate { hz, disagreement: (best[1] - best[0]) / hz })
 }
 
+/// Rate of the counter against `CLOCK_MONOTONIC_RAW` over one window [Hz]; none without an invariant
+/// counter.
+#[must_use]
+pub fn tsc_rate_hz(window: Duration) -> Option<f64> {
+    tsc().map(|_| tsc_rate_over(window))
+}
+
 /// Rate of the counter over one window [Hz].
 fn tsc_rate_over(window: Duration) -> f64 {
     let (start_cycles, start_ns) = simultaneous();
@@ -145,7 +158,7 @@ pub(crate) fn nanos_of(duration: Duration) -> u64 {
 }
 
 /// Reads a clock [ns]. The clocks of this file exist since Linux 2.6.28 and cannot fail to be read.
-fn read(clock: ClockId) -> u64 {
+pub(crate) fn read(clock: ClockId) -> u64 {
     clock.now().map_or(0, nanoseconds)
 }
 

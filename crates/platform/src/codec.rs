@@ -13,6 +13,7 @@
 mod clip;
 mod decoder;
 mod error;
+mod hardware;
 mod synth;
 
 #[cfg(not(feature = "decode"))]
@@ -25,9 +26,12 @@ use absent as backend;
 #[cfg(feature = "decode")]
 use libav as backend;
 
-pub use clip::{Clip, ClipFrame, FrameKind, FrameRate, KindCounts, KindTotal, MAX_CLIP_BYTES};
-pub use decoder::{CodecParameters, Decoder, MAX_PACKET_BYTES};
+pub use clip::{
+    Clip, ClipFrame, FrameKind, FrameRate, KindCounts, KindTotal, MAX_CLIP_BYTES, PictureFormat,
+};
+pub use decoder::{CodecParameters, Decoder, MAX_PACKET_BYTES, MAX_THREADS};
 pub use error::CodecError;
+pub use hardware::{Hardware, hardware};
 pub use synth::{SynthSpec, synthesize};
 
 /// Name and version of each codec library in this process; empty without the feature `decode`.

@@ -16,7 +16,7 @@ use nix::unistd::getppid;
 
 use crate::PlatformError;
 use crate::affinity::pin_thread;
-use crate::clock::{monotonic_ns, sleep_until, thread_cpu_ns, tsc};
+use crate::clock::{Source, monotonic_ns, read, sleep_until, tsc};
 
 /// Time of a system call that does next to nothing (`getppid`) [ns]: each sample is the mean over
 /// `calls` calls.
@@ -27,31 +27,18 @@ pub fn system_call_ns(samples: usize, calls: u32) -> Vec<f64> {
     })
 }
 
-/// Time to read the monotonic clock [ns], as [`system_call_ns`].
+/// Time to read a clock [ns], as [`system_call_ns`]; nothing where there is none.
 #[must_use]
-pub fn clock_read_ns(samples: usize, reads: u32) -> Vec<f64> {
-    mean_cost_ns(samples, reads, || {
-        black_box(monotonic_ns());
-    })
-}
-
-/// Time to read the calling thread's processor clock [ns], as [`system_call_ns`].
-#[must_use]
-pub fn thread_clock_read_ns(samples: usize, reads: u32) -> Vec<f64> {
-    mean_cost_ns(samples, reads, || {
-        black_box(thread_cpu_ns());
-    })
-}
-
-/// Time to read the time stamp counter [ns], as [`system_call_ns`]; nothing where there is none.
-#[must_use]
-pub fn tsc_read_ns(samples: usize, reads: u32) -> Vec<f64> {
-    if tsc().is_none() {
-        return Vec::new();
+pub fn clock_read_ns(source: Source, samples: usize, reads: u32) -> Vec<f64> {
+    match source.id() {
+        Some(id) => mean_cost_ns(samples, reads, || {
+            black_box(read(id));
+        }),
+        None if tsc().is_none() => Vec::new(),
+        None => mean_cost_ns(samples, reads, || {
+            black_box(tsc());
+        }),
     }
-    mean_cost_ns(samples, reads, || {
-        black_box(tsc());
-    })
 }
 
 /// How late a sleep of `sleep_ns` ends [ns], one sample a sleep.
@@ -213,12 +200,12 @@ mod tests {
 
     #[test]
     fn every_operation_costs_something() {
-        for samples in
-            [system_call_ns(5, 100), thread_clock_read_ns(5, 100), clock_read_ns(5, 1000)]
-        {
+        let reads = Source::ALL.into_iter().filter(|source| source.now().is_some());
+        let reads = reads.map(|source| clock_read_ns(source, 5, 100));
+        for samples in reads.chain([system_call_ns(5, 100)]) {
             assert!(samples.len() == 5 && samples.iter().all(|ns| *ns > 0.0), "{samples:?}");
         }
-        assert_eq!(tsc_read_ns(5, 100).is_empty(), tsc().is_none());
+        assert_eq!(clock_read_ns(Source::Tsc, 5, 100).is_empty(), tsc().is_none());
     }
 
     #[test]

@@ -10,6 +10,7 @@
 
 pub mod affinity;
 pub mod calibration;
+pub mod channel;
 pub mod clock;
 pub mod codec;
 pub mod counters;
@@ -19,6 +20,7 @@ pub mod latency;
 pub mod link;
 pub mod memory;
 pub mod namespace;
+pub mod noise;
 pub mod process;
 pub mod socket;
 pub mod topology;

@@ -5,6 +5,7 @@
 //! reads and writes it; the caches may move still more.
 
 pub mod chase;
+pub mod fault;
 pub mod file;
 pub mod kernels;
 
@@ -59,18 +60,28 @@ impl Buffer {
     /// # Errors
     /// When the kernel has no such amount, or no choice of pages, with the amount.
     pub fn of(bytes: usize, pages: Pages) -> Result<Self, PlatformError> {
-        let refused = |errno: Errno| PlatformError::Memory { bytes, source: errno.into() };
-        let length = NonZeroUsize::new(bytes).unwrap_or(NonZeroUsize::MIN);
-        let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
         // Pages that are there cannot be chosen any more: `touch` has them present.
         let populate =
             if pages == Pages::Usual { MapFlags::MAP_POPULATE } else { MapFlags::empty() };
+        let mut buffer = Self::map(bytes, pages, populate)?;
+        buffer.touch();
+        Ok(buffer)
+    }
+
+    /// Memory none of whose pages is there before it is used.
+    fn untouched(bytes: usize, pages: Pages) -> Result<Self, PlatformError> {
+        Self::map(bytes, pages, MapFlags::empty())
+    }
+
+    fn map(bytes: usize, pages: Pages, populate: MapFlags) -> Result<Self, PlatformError> {
+        let refused = |errno: Errno| PlatformError::Memory { bytes, source: errno.into() };
+        let length = NonZeroUsize::new(bytes).unwrap_or(NonZeroUsize::MIN);
+        let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
         let flags = MapFlags::MAP_PRIVATE | populate;
         // SAFETY: the kernel chooses an address that nothing else uses.
         let start = unsafe { mmap_anonymous(None, length, access, flags) }.map_err(refused)?;
-        let mut buffer = Self { start, bytes: length };
+        let buffer = Self { start, bytes: length };
         buffer.choose(pages).map_err(refused)?;
-        buffer.touch();
         Ok(buffer)
     }
 

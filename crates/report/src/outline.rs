@@ -6,10 +6,13 @@
 mod agreement;
 mod answer;
 mod checks;
+mod clock;
 mod comparison;
+mod decode;
 mod environment;
 mod figures;
 mod memory;
+mod pipeline;
 mod raw;
 mod stack;
 mod sweep;
@@ -123,9 +126,11 @@ pub(crate) fn sections(run: &Run) -> Vec<Section> {
         Section::new("jobs", "Bottlenecks and remedies", answer::job_blocks(run)),
         Section::new("cost", "Cost of a call by message size", figures::cost_blocks(run)),
         Section::new("copy", "Memory bandwidth by working set", figures::copy_blocks(run)),
+        Section::new("clock", "Clocks and costs", clock::blocks(run)),
         Section::new("memory", "Memory by working set", memory::blocks(run)),
         Section::new("stack", "The stack: UDP and TCP flows", stack::blocks(run)),
-        Section::new("decode", "Decoding", figures::decode_blocks(run)),
+        Section::new("pipeline", "A pipeline of three processes", pipeline::blocks(run)),
+        Section::new("decode", "Decoding", decode::blocks(run)),
         Section::new("time", "Buffers and processor over time", timeline_blocks(run)),
         Section::new("figures", "Other figures", figures::other_blocks(run)),
         Section::new("pitfalls", "Pitfalls", pitfall_blocks(run)),

@@ -4,11 +4,14 @@
 //! has nothing for it.
 
 mod memory;
+mod pipeline;
 mod stack;
 mod sweep;
 mod trends;
 
 pub use memory::memory;
+pub use pipeline::pipeline;
+pub(crate) use pipeline::{pipeline_channels, pipeline_columns};
 pub use stack::stack;
 pub use sweep::sweep;
 pub use trends::trends;

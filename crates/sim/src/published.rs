@@ -15,6 +15,7 @@ pub mod hosts;
 mod hosts_2004;
 mod mpeg_2004;
 mod pcie_2018;
+pub mod pipeline;
 mod queues;
 mod record;
 mod vod_2009;

@@ -1,131 +1,190 @@
-//! What decoding a clip costs, by kind of frame.
+//! Decoding, clip by clip: what each clip is, and what it costs to decode it on one thread and on more
+//! (sysSIM tables 9 and 10).
+//!
+//! ```text
+//! clips ──┬─► stream, types and sizes of frames, compression       facts, read once
+//!         ├─► cycles a byte by type of frame, on one thread        [TSC cycles/B]
+//!         └─► a whole pass on 1 to n threads                       [s, frames/s, ns/B]
+//! ```
 
-use std::path::Path;
+mod conclusion;
+mod cost;
+mod player;
+mod stream;
+
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use bitpath_measure::series::labels;
-use bitpath_measure::statistics::fit_nonnegative;
-use bitpath_measure::{Picos, Unit};
-use bitpath_media::FrameKind;
-use bitpath_sim::profile::{DecodeCost, FrameCost, NanosPerByte, Side, Sourced};
+use bitpath_measure::{Labels, Pitfall, Unit};
+use bitpath_platform::clock;
+use bitpath_platform::codec::{self, CodecError, MAX_THREADS};
 
 use crate::BenchError;
+use crate::clip;
+use crate::probe::points::{Effort, Point, sample_all};
 use crate::sampling::Sampler;
-use crate::testbed::{Testbed, unexpected};
-use crate::worker::{FrameTime, Order, Report};
+use crate::steps::Steps;
+pub use conclusion::conclude;
+pub use cost::{fit, pass};
+use player::Player;
+use stream::Stream;
 
-/// Longest wait for one pass over a clip.
-const PASS_PATIENCE: Duration = Duration::from_secs(120);
+/// Time of a whole pass [s].
+pub const TIME: &str = "decode.time";
 
-/// Frames of one kind that a fit of two terms needs at least.
-const ENOUGH_FRAMES: usize = 8;
+/// Frames decoded in a second of it [frames/s].
+pub const FRAME_RATE: &str = "decode.frame_rate";
 
-/// Decodes the clip once on the receiver's processor and returns the time of every frame.
+/// Processor time of all threads for a compressed byte [ns/B].
+pub const CPU: &str = "decode.cpu";
+
+/// Cycles for a compressed byte on one thread [TSC cycles/B].
+pub const CYCLES: &str = "decode.cycles_per_byte";
+
+/// Devices that decode [count], with what they are.
+pub const HARDWARE: &str = "decode.hardware";
+
+/// Windows over which the counter's rate is taken, for the doubt that names it.
+const COUNTER_WINDOW: Duration = Duration::from_millis(10);
+const COUNTER_WINDOWS: usize = 5;
+
+/// Samples all clips; without one, a clip that is made in `scratch`. Returns the doubts.
 ///
 /// # Errors
-/// Those of the worker; a clip that cannot be decoded.
-pub fn pass(
-    bed: &mut Testbed,
+/// When a clip cannot be used, with its name; when the worker is gone, or the user asked to stop.
+pub fn sample(
+    program: &Path,
+    clips: &[PathBuf],
+    scratch: &Path,
     sampler: &mut Sampler,
-    clip: &Path,
-) -> Result<Vec<FrameTime>, BenchError> {
-    let order = Order::Decode { clip: clip.to_owned() };
-    let (times, beside) =
-        sampler.beside(bed, |bed| match bed.ask(Side::Receiver, &order, PASS_PATIENCE)? {
-            Report::Decoded(times) => Ok(times),
-            report => Err(unexpected(Side::Receiver, &order, &report)),
-        })?;
-    let total = |frames: &[&FrameTime]| {
-        frames.iter().fold((0.0, 0.0, 0.0), |(bytes, cycles, nanos), frame| {
-            (
-                bytes + f64::from(frame.bytes),
-                cycles + frame.tsc_cycles as f64,
-                nanos + frame.cpu_ns as f64,
-            )
-        })
+    effort: &Effort,
+    steps: &mut Steps<'_>,
+) -> Result<Vec<Pitfall>, BenchError> {
+    note_hardware(sampler);
+    let counter = clock::calibrate_tsc(COUNTER_WINDOW, COUNTER_WINDOWS);
+    let mut doubts: Vec<Pitfall> =
+        counter.map(|rate| Pitfall::TscCycles { tsc_hz: rate.hz }).into_iter().collect();
+    let clips = match clips {
+        [] => match made(scratch, &mut doubts)? {
+            Some(clip) => vec![clip],
+            None => return Ok(doubts),
+        },
+        given => given.to_vec(),
     };
-    let all: Vec<&FrameTime> = times.iter().collect();
-    let mut groups = vec![("all", all)];
-    for kind in FrameKind::ALL {
-        groups.push((kind.letter(), times.iter().filter(|time| time.kind == kind).collect()));
+    // All of them before any is measured: a name that is mistyped costs no time.
+    let names = names(&clips);
+    let mut streams = Vec::new();
+    for (path, name) in clips.iter().zip(names) {
+        let stream = Stream::read(path, name)?;
+        stream.note(sampler);
+        streams.push(stream);
+        steps.tell(0.0)?;
     }
-    for (kind, frames) in groups.iter().filter(|(_, frames)| !frames.is_empty()) {
-        let (bytes, cycles, nanos) = total(frames);
-        let frame = labels([("frame", kind)]);
-        sampler.add(
-            "decode.cycles_per_byte",
-            &frame,
-            Unit::TscCyclesPerByte,
-            cycles / bytes,
-            &beside,
-        );
-        sampler.add("decode.frames", &frame, Unit::Frames, frames.len() as f64, &beside);
-        if *kind == "all" {
-            sampler.add(
-                "decode.frame_rate",
-                &frame,
-                Unit::FramesPerSecond,
-                frames.len() as f64 / nanos * 1e9,
-                &beside,
-            );
-        }
+    let mut player = Player::open(program)?;
+    for stream in &streams {
+        player.load(&stream.path)?;
     }
-    Ok(times)
+    let threads = player.cpus.len().min(MAX_THREADS);
+    let mut points: Vec<_> = streams.iter().flat_map(|stream| points(stream, threads)).collect();
+    doubts.extend(sample_all(&mut player, &mut points, sampler, effort, steps)?);
+    Ok(doubts)
 }
 
-/// Fits each kind's cost for a frame and for a byte over several passes.
-///
-/// # Errors
-/// When a kind's times cannot be fitted.
-pub fn fit(name: &str, passes: &[Vec<FrameTime>], run: &str) -> Result<DecodeCost, BenchError> {
-    let mut frames = Vec::new();
-    for kind in FrameKind::ALL {
-        let of_kind = |pass: &Vec<FrameTime>| -> Vec<FrameTime> {
-            pass.iter().filter(|time| time.kind == kind).copied().collect()
-        };
-        let rounds: Vec<Vec<FrameTime>> = passes.iter().map(of_kind).collect();
-        let Some(first) = rounds.first().filter(|round| !round.is_empty()) else { continue };
-        // Too few frames tell no slope: then a byte costs the same in all of them.
-        let term = |time: &FrameTime| {
-            if first.len() < ENOUGH_FRAMES {
-                vec![f64::from(time.bytes)]
-            } else {
-                vec![1.0, f64::from(time.bytes)]
-            }
-        };
-        let terms: Vec<Vec<f64>> = first.iter().map(term).collect();
-        let costs: Vec<Vec<f64>> = rounds
-            .iter()
-            .map(|round| round.iter().map(|time| time.cpu_ns as f64).collect())
-            .collect();
-        let fit = fit_nonnegative(&terms, &costs).map_err(|source| BenchError::Fit {
-            what: format!("{}-frames of {name}", kind.letter()),
-            source,
-        })?;
-        let (frame, byte) = match fit.coefficients.as_slice() {
-            [byte] => (None, *byte),
-            [frame, byte, ..] => (Some(*frame), *byte),
-            [] => continue,
-        };
-        let nanos = |value: f64| Picos::from_nanos_f64(value);
-        let per_frame = frame.map_or_else(
-            || {
-                Sourced::assumed(
-                    Picos(0),
-                    "too few frames of this kind to tell it from the bytes' share",
-                )
-            },
-            |frame| {
-                Sourced::measured(
-                    nanos(frame.value),
-                    Some((nanos(frame.low), nanos(frame.high))),
-                    run,
-                )
-            },
-        );
-        let interval = (NanosPerByte(byte.low), NanosPerByte(byte.high));
-        let per_byte = Sourced::measured(NanosPerByte(byte.value), Some(interval), run);
-        frames.push(FrameCost { kind, per_frame, per_byte });
+/// The clip that is made where none is given; none, and a doubt, in a build that cannot decode.
+fn made(scratch: &Path, doubts: &mut Vec<Pitfall>) -> Result<Option<PathBuf>, BenchError> {
+    match clip::prepare(None, scratch) {
+        Ok(made) => {
+            doubts.extend(made.synthetic.map(|clip| Pitfall::SyntheticClip { clip }));
+            Ok(Some(made.path))
+        }
+        Err(BenchError::Codec(error @ CodecError::NotBuilt)) => {
+            doubts.push(Pitfall::NoDecoder { reason: error.to_string() });
+            Ok(None)
+        }
+        Err(error) => Err(error),
     }
-    Ok(DecodeCost { clip: name.into(), frames })
+}
+
+/// What each clip is called: its file's name, or its path where two files have the same.
+fn names(clips: &[PathBuf]) -> Vec<String> {
+    let short = |path: &PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let name = |path: &PathBuf| {
+        let alone = clips.iter().filter(|other| short(other) == short(path)).count() == 1;
+        short(path).filter(|_| alone).unwrap_or_else(|| path.display().to_string())
+    };
+    clips.iter().map(name).collect()
+}
+
+/// Devices that decode, unless an earlier sitting has looked for them.
+fn note_hardware(sampler: &mut Sampler) {
+    let found = codec::hardware();
+    let devices = if found.is_empty() {
+        "none".to_owned()
+    } else {
+        let device =
+            |found: &codec::Hardware| format!("{} {}", found.interface, found.device.display());
+        found.iter().map(device).collect::<Vec<_>>().join(", ")
+    };
+    let of = labels([("device", &devices)]);
+    if sampler.samples(HARDWARE, &of) == 0 {
+        sampler.add_alone(HARDWARE, &of, Unit::Count, &[found.len() as f64]);
+    }
+}
+
+/// A clip's points: by type of frame on one thread, and whole passes on all numbers of threads.
+fn points(stream: &Stream, threads: usize) -> Vec<Point<'_, Player>> {
+    let passes = (1..=threads).map(|threads| whole_passes(stream, threads));
+    std::iter::once(by_frame(stream)).chain(passes).collect()
+}
+
+fn by_frame(stream: &Stream) -> Point<'_, Player> {
+    let of = |frame: &str| -> Labels {
+        let mut of = stream.labels.clone();
+        of.extend(labels([("frame", frame), ("threads", "1")]));
+        of
+    };
+    Point::new(CYCLES, of("all"), move |player: &mut Player, sampler: &mut Sampler| {
+        let (times, beside) = sampler.beside(player, |player| player.times(&stream.path))?;
+        for (frame, bytes, cycles) in cost::by_kind(&times) {
+            sampler.add(CYCLES, &of(frame), Unit::TscCyclesPerByte, cycles / bytes, &beside);
+        }
+        Ok(())
+    })
+}
+
+fn whole_passes(stream: &Stream, threads: usize) -> Point<'_, Player> {
+    let mut of = stream.labels.clone();
+    of.insert("threads".into(), threads.to_string());
+    Point::new(TIME, of.clone(), move |player: &mut Player, sampler: &mut Sampler| {
+        let (used, beside) = sampler.beside(player, |player| player.pass(&stream.path, threads))?;
+        let seconds = used.elapsed_ns.max(1) as f64 / 1e9;
+        let cost = used.cpu_ns as f64 / used.bytes.max(1) as f64;
+        sampler.add(TIME, &of, Unit::Seconds, seconds, &beside);
+        sampler.add(FRAME_RATE, &of, Unit::FramesPerSecond, used.calls as f64 / seconds, &beside);
+        sampler.add(CPU, &of, Unit::NanosecondsPerByte, cost, &beside);
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clips_of_the_same_name_are_told_apart_by_their_path() {
+        let clips = ["a/film.mpg", "b/film.mpg", "a/other.mpg"].map(PathBuf::from);
+        assert_eq!(names(&clips), ["a/film.mpg", "b/film.mpg", "other.mpg"]);
+    }
+
+    #[test]
+    fn a_machine_without_hardware_that_decodes_says_so() {
+        let mut sampler = Sampler::begin();
+        for _ in 0..2 {
+            note_hardware(&mut sampler);
+        }
+        if codec::hardware().is_empty() {
+            assert_eq!(sampler.samples(HARDWARE, &labels([("device", "none")])), 1);
+        }
+    }
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use bitpath_measure::series::labels;
 use bitpath_measure::{Labels, Pitfall, Unit};
+use bitpath_platform::clock::Source;
 use bitpath_platform::{clock, latency};
 
 use crate::BenchError;
@@ -34,13 +35,13 @@ const COARSE_NS: f64 = 1000.0;
 /// When a processor cannot be used.
 pub fn measure(sampler: &mut Sampler, cpus: (usize, usize)) -> Result<Vec<Pitfall>, BenchError> {
     let none = Labels::new();
-    let clock_label = |name: &str| labels([("clock", name)]);
     let mut nanos = |name: &str, labels: &Labels, values: &[f64]| {
         sampler.add_alone(name, labels, Unit::Nanoseconds, values);
     };
-    nanos("clock.cost", &clock_label("monotonic"), &latency::clock_read_ns(SAMPLES, CALLS));
-    nanos("clock.cost", &clock_label("thread-cpu"), &latency::thread_clock_read_ns(SAMPLES, CALLS));
-    nanos("clock.cost", &clock_label("tsc"), &latency::tsc_read_ns(SAMPLES, CALLS));
+    for source in [Source::Monotonic, Source::ThreadCpu, Source::Tsc] {
+        let costs = latency::clock_read_ns(source, SAMPLES, CALLS);
+        nanos("clock.cost", &labels([("clock", source.name())]), &costs);
+    }
     nanos("clock.step", &none, &[clock::observed_step_ns(100_000) as f64]);
     nanos("timer.lateness", &none, &latency::timer_lateness_ns(EVENTS, SLEEP_NS));
     nanos("timer.cost", &none, &timer_cost_ns());

@@ -28,7 +28,7 @@ use crate::here::Here;
 use crate::probe::points::{Effort, Point, sample_all};
 use crate::sampling::Sampler;
 use crate::steps::Steps;
-use arena::Arena;
+pub use arena::Arena;
 pub use conclusion::conclude;
 
 /// The series of bandwidths.

@@ -15,6 +15,12 @@ pub enum Part {
     Memory,
     /// Throughput, cost and latency of UDP and TCP.
     Stack,
+    /// Clocks and the kernel's small operations.
+    Clock,
+    /// What three processes pass on to each other, by channel.
+    Pipeline,
+    /// What clips are, and what it costs to decode them.
+    Decode,
 }
 
 /// What to measure and for how long.
@@ -27,8 +33,11 @@ pub struct Plan {
     /// Clips to send and decode; without one, one is made.
     pub clips: Vec<PathBuf>,
     /// Agent at the other end of the stack's flows; without one, both ends are here.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer: Option<String>,
+    /// Processors of a pipeline's source, filter and sink; without them, some are chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cores: Option<[usize; 3]>,
 }
 
 /// Name of the plan among a record's documents.
@@ -36,7 +45,8 @@ pub const PLAN: &str = "probe.toml";
 
 impl Part {
     /// All parts, in the order in which a probe of the whole host takes them.
-    pub const ALL: [Self; 3] = [Self::Model, Self::Memory, Self::Stack];
+    pub const ALL: [Self; 6] =
+        [Self::Model, Self::Clock, Self::Memory, Self::Stack, Self::Pipeline, Self::Decode];
 
     /// The name in records and on the command line.
     #[must_use]
@@ -45,6 +55,9 @@ impl Part {
             Self::Model => "model",
             Self::Memory => "memory",
             Self::Stack => "stack",
+            Self::Clock => "clock",
+            Self::Decode => "decode",
+            Self::Pipeline => "pipeline",
         }
     }
 
@@ -54,6 +67,8 @@ impl Part {
             Self::Model => 1.0,
             Self::Memory => 1.5,
             Self::Stack => 2.0,
+            Self::Clock | Self::Decode => 0.5,
+            Self::Pipeline => 1.0,
         }
     }
 
@@ -62,8 +77,8 @@ impl Part {
     pub fn steps(self) -> usize {
         match self {
             Self::Model => 6,
-            Self::Memory => 1,
             Self::Stack => 2,
+            Self::Clock | Self::Decode | Self::Memory | Self::Pipeline => 1,
         }
     }
 
@@ -104,7 +119,8 @@ mod tests {
     #[test]
     fn a_plan_is_read_again_from_its_record() {
         let clips = vec![PathBuf::from("film.mpg")];
-        let plan = Plan { parts: Part::ALL.to_vec(), budget_s: 60.0, clips, peer: None };
+        let (parts, peer) = (Part::ALL.to_vec(), Some("host:7777".into()));
+        let plan = Plan { parts, budget_s: 60.0, clips, peer, cores: Some([0, 1, 0]) };
         let mut run = Run::begin("probe", "a", "2026-01-01T00:00:00Z", 0);
         assert_eq!(Plan::of(&run), None);
         run.documents.push(bitpath_measure::run::Document { name: PLAN.into(), text: plan.text() });
@@ -113,8 +129,8 @@ mod tests {
 
     #[test]
     fn the_parts_share_the_budget() {
-        let plan =
-            Plan { parts: Part::ALL.to_vec(), budget_s: 60.0, clips: Vec::new(), peer: None };
+        let (parts, clips) = (Part::ALL.to_vec(), Vec::new());
+        let plan = Plan { parts, budget_s: 60.0, clips, peer: None, cores: None };
         let shares: f64 = Part::ALL.iter().map(|part| plan.budget_of(*part)).sum();
         assert!((shares - 60.0).abs() < 1e-9);
         let alone = Plan { parts: vec![Part::Memory], ..plan };

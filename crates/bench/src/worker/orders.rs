@@ -12,6 +12,7 @@ use std::path::PathBuf;
 
 use bitpath_media::FrameKind;
 use bitpath_platform::PlatformError;
+use bitpath_platform::channel::{Place, Spec};
 use bitpath_platform::socket::{BufferLimit, Endpoint};
 use bitpath_sim::job::Job;
 use bitpath_sim::profile::Transport;
@@ -76,6 +77,13 @@ pub enum Order {
         /// The clip.
         clip: PathBuf,
     },
+    /// Decode a clip once, on so many threads.
+    DecodeAll {
+        /// The clip.
+        clip: PathBuf,
+        /// Threads of the decoder.
+        threads: usize,
+    },
     /// Be the sender of a job.
     SendJob(Box<JobOrder>),
     /// Be the receiver of a job.
@@ -120,6 +128,19 @@ pub enum Order {
         /// Source and destination together [B].
         working_set_bytes: usize,
     },
+    /// Make the incoming channel of a stage.
+    OfferChannel(Spec),
+    /// Join the outgoing channel of a stage.
+    JoinChannel {
+        /// What it is.
+        spec: Spec,
+        /// Where the other stage waits.
+        place: Place,
+    },
+    /// Take the stage that has joined the incoming channel.
+    AcceptChannel,
+    /// Be a stage of a pipeline; its channels say which.
+    Stream(StageOrder),
 }
 
 /// Sizes of socket buffers as SO_RCVBUF and SO_SNDBUF ask for them [B].
@@ -164,6 +185,15 @@ pub struct JobOrder {
     pub start_ns: u64,
     /// Buffers of the sockets.
     pub buffers: Buffers,
+}
+
+/// What a stage of a pipeline is to pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StageOrder {
+    /// Blocks to pass [count].
+    pub blocks: u64,
+    /// Monotonic time at which the source begins [ns].
+    pub start_ns: u64,
 }
 
 /// What a worker answers.
@@ -225,6 +255,18 @@ pub enum Report {
         /// The rate [B/s].
         bytes_per_second: f64,
     },
+    /// An incoming channel is there.
+    Offered {
+        /// Where to join it.
+        place: Place,
+    },
+    /// An outgoing channel is joined.
+    Joined {
+        /// Room that this side of it was given [B].
+        given_bytes: u64,
+    },
+    /// A stage has passed its blocks.
+    Stage(StageUse),
 }
 
 /// Use of the processor by a slice of calls.
@@ -303,4 +345,17 @@ pub struct ReceivedJob {
     pub fates: Vec<bitpath_media::Fate>,
     /// Frames that the decoder refused.
     pub undecodable: u64,
+}
+
+/// What a stage of a pipeline did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StageUse {
+    /// When it began, which for all but the source is before the first block came [ns].
+    pub began_ns: u64,
+    /// When its last block was passed on [ns].
+    pub ended_ns: u64,
+    /// Sum of the words that the sink got or, at the source, should get, modulo 2^64.
+    pub sum: u64,
+    /// Use of the processor.
+    pub usage: SliceUse,
 }

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use bitpath_bench::clip;
 use bitpath_bench::probe::{self, Options, Part, Plan, model};
 use bitpath_measure::Run;
 use bitpath_results::Store;
@@ -14,12 +15,15 @@ use crate::progress::Bar;
 /// Measures, keeps the record, and writes the profile beside it. What was measured is shown and kept
 /// also when an error ended the probe.
 pub(crate) fn run(wanted: &Probe) -> Result<ExitCode, Failure> {
+    let plan = plan(wanted);
+    // Before anything is measured or written.
+    plan.clips.iter().try_for_each(|clip| clip::check(clip))?;
     let prepared = Prepared::new(&wanted.out)?;
     let earlier = wanted.resume.as_ref().map(|id| earlier(&prepared.store, id)).transpose()?;
     let options = Options {
         program: prepared.program.clone(),
         scratch: prepared.scratch.path().to_owned(),
-        plan: plan(wanted),
+        plan,
         id: prepared.id("probe"),
         earlier,
     };
@@ -39,18 +43,24 @@ pub(crate) fn run(wanted: &Probe) -> Result<ExitCode, Failure> {
 }
 
 fn plan(wanted: &Probe) -> Plan {
-    let parts = match &wanted.part {
-        None => Part::ALL.to_vec(),
-        Some(ProbePart::Model) => vec![Part::Model],
-        Some(ProbePart::Memory) => vec![Part::Memory],
-        Some(ProbePart::Stack { .. }) => vec![Part::Stack],
-    };
     let clips = wanted.clip.iter().cloned().collect();
-    let peer = match &wanted.part {
-        Some(ProbePart::Stack { peer }) => peer.clone(),
-        _ => None,
-    };
-    Plan { parts, budget_s: wanted.budget.seconds, clips, peer }
+    let budget_s = wanted.budget.seconds;
+    let all = Plan { parts: Part::ALL.to_vec(), budget_s, clips, peer: None, cores: None };
+    let one = |part| Plan { parts: vec![part], ..all.clone() };
+    match &wanted.part {
+        None => all,
+        Some(ProbePart::Model) => one(Part::Model),
+        Some(ProbePart::Clock) => one(Part::Clock),
+        Some(ProbePart::Memory) => one(Part::Memory),
+        Some(ProbePart::Stack { peer }) => Plan { peer: peer.clone(), ..one(Part::Stack) },
+        Some(ProbePart::Pipeline { cores }) => {
+            Plan { cores: cores.map(|cores| cores.0), ..one(Part::Pipeline) }
+        }
+        Some(ProbePart::Decode { clips }) => {
+            let clips = all.clips.iter().chain(clips).cloned().collect();
+            Plan { clips, ..one(Part::Decode) }
+        }
+    }
 }
 
 /// The record to go on with: one of a probe, cut short.

@@ -15,6 +15,7 @@ mod limits;
 mod live;
 mod output_folder;
 mod overrides;
+mod parts;
 #[cfg(feature = "decode")]
 mod planted;
 mod probe;

@@ -14,6 +14,10 @@ impl Decoder {
         Err(CodecError::NotBuilt)
     }
 
+    pub(super) fn on_threads(_: &CodecParameters, _: usize) -> Result<Self, CodecError> {
+        Err(CodecError::NotBuilt)
+    }
+
     pub(super) fn decode(&self, _: &[u8]) -> Result<usize, CodecError> {
         match *self {}
     }
@@ -33,6 +37,10 @@ pub(super) fn open(_: &Path, _: ByteCount) -> Result<Clip, CodecError> {
 
 pub(super) fn synthesize(_: &Path, _: &SynthSpec) -> Result<(), CodecError> {
     Err(CodecError::NotBuilt)
+}
+
+pub(super) fn hardware_interfaces() -> Vec<String> {
+    Vec::new()
 }
 
 pub(super) fn versions() -> Vec<(String, String)> {

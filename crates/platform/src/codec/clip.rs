@@ -65,6 +65,15 @@ impl FrameRate {
     }
 }
 
+/// A decoded picture as it lies in memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PictureFormat {
+    /// libavutil's name of the layout of its pixels, for example `yuv420p`.
+    pub pixels: String,
+    /// Size of a whole picture, no row longer than it need be [B].
+    pub bytes: u64,
+}
+
 /// Frames and bytes of one type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KindTotal {
@@ -113,6 +122,7 @@ pub struct Clip {
     pub(super) container: String,
     pub(super) frame_rate: FrameRate,
     pub(super) duration: Duration,
+    pub(super) picture: PictureFormat,
     pub(super) frames: Vec<ClipFrame>,
     pub(super) packets: Packets,
 }
@@ -195,6 +205,12 @@ impl Clip {
     #[must_use]
     pub fn frame_rate(&self) -> FrameRate {
         self.frame_rate
+    }
+
+    /// What its decoded pictures are; of the first where they differ.
+    #[must_use]
+    pub fn picture(&self) -> &PictureFormat {
+        &self.picture
     }
 
     /// How long the clip plays: the stream's own word, else the container's, else frames by rate.

@@ -9,6 +9,9 @@ use super::{CodecError, backend};
 /// Largest compressed frame that a decoder takes [B]: ten times an uncompressed 1080p picture.
 pub const MAX_PACKET_BYTES: usize = 32 << 20;
 
+/// Most threads of a decoder: above, libavcodec warns of its own overhead.
+pub const MAX_THREADS: usize = 16;
+
 /// What a decoder needs before the first packet; small enough to send to another process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodecParameters {
@@ -26,7 +29,8 @@ pub struct CodecParameters {
     pub height: u32,
 }
 
-/// Turns compressed frames into pictures, on the calling thread alone and without leaving any out.
+/// Turns compressed frames into pictures without leaving any out, on the calling thread alone unless it
+/// is given more.
 pub struct Decoder(backend::Decoder);
 
 impl Decoder {
@@ -36,6 +40,19 @@ impl Decoder {
     /// [`CodecError::BadParameters`] for a codec that is not known, or headers that it refuses.
     pub fn new(parameters: &CodecParameters) -> Result<Self, CodecError> {
         backend::Decoder::new(parameters).map(Self)
+    }
+
+    /// A decoder that divides its work among so many threads, 1 to [`MAX_THREADS`], by frames and by
+    /// slices as its codec allows. It holds back as many pictures more.
+    ///
+    /// # Errors
+    /// As [`Decoder::new`]; a number of threads out of bounds is a bad parameter.
+    pub fn on_threads(parameters: &CodecParameters, threads: usize) -> Result<Self, CodecError> {
+        if !(1..=MAX_THREADS).contains(&threads) {
+            let reason = format!("{threads} threads are not from 1 to {MAX_THREADS}");
+            return Err(CodecError::BadParameters { codec: parameters.codec.clone(), reason });
+        }
+        backend::Decoder::on_threads(parameters, threads).map(Self)
     }
 
     /// Decodes one compressed frame and gives the pictures that came out [frames].

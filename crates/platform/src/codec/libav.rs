@@ -12,7 +12,10 @@ pub(super) use decode::Decoder;
 pub(super) use demux::open;
 pub(super) use encode::synthesize;
 
+use std::ffi::CStr;
 use std::sync::Once;
+
+use ffmpeg_next::ffi;
 
 /// Readies the libraries, once in a process: their own messages off, the texts of their error
 /// codes loaded.
@@ -30,6 +33,27 @@ pub(super) fn versions() -> Vec<(String, String)> {
         .map(|(name, version)| (name.to_owned(), dotted(version)))
         .into()
 }
+
+/// Interfaces to hardware that libavutil was built with, by its names.
+pub(super) fn hardware_interfaces() -> Vec<String> {
+    let mut names = Vec::new();
+    let mut last = ffi::AVHWDeviceType::AV_HWDEVICE_TYPE_NONE;
+    for _ in 0..MAX_INTERFACES {
+        // SAFETY: the call takes a kind and gives the next one; it reads constants of the library.
+        last = unsafe { ffi::av_hwdevice_iterate_types(last) };
+        // SAFETY: as above; the name is a constant C string, or null for no kind.
+        let name = unsafe { ffi::av_hwdevice_get_type_name(last) };
+        if name.is_null() {
+            break;
+        }
+        // SAFETY: it is not null and lives as long as the library.
+        names.push(unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned());
+    }
+    names
+}
+
+/// More than the dozen interfaces that libavutil knows.
+const MAX_INTERFACES: usize = 64;
 
 /// `AV_VERSION_INT` packs major, minor and micro into 16, 8 and 8 bits (libavutil/version.h).
 fn dotted(version: u32) -> String {

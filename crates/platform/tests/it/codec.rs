@@ -271,11 +271,37 @@ fn types_of_every_codec_and_container_equal_ffprobes() {
         ("h264-fragments.mp4", "-c:v libx264 -bf 2 -g 25 -movflags +frag_keyframe+empty_moov"),
         ("h264.h264", "-c:v libx264 -bf 2"),
         ("mpeg4.avi", "-c:v mpeg4 -bf 2 -g 20"),
+        ("hevc.mp4", "-c:v libx265 -preset fast -x265-params log-level=none:bframes=3:keyint=30"),
+        ("hevc.mkv", "-c:v libx265 -preset fast -x265-params log-level=none:bframes=4:open-gop=1"),
     ] {
         let path = made_by_ffmpeg(folder.path(), name, arguments);
         let clip = agrees_with_ffprobe(&path);
         assert!(clip.kinds().b.frames > 0, "{name} has B-frames");
+        assert_eq!(clip.picture().pixels, "yuv420p", "{name}");
+        assert_eq!(clip.picture().bytes, 320 * 240 * 3 / 2, "{name}");
         assert_eq!(decode_all(&clip), clip.frames().len(), "{name}");
+    }
+}
+
+#[test]
+fn more_threads_give_the_same_pictures() {
+    let (folder, path) = made(2);
+    let mut clips = vec![Clip::open(&path).unwrap()];
+    if peers() {
+        let path = made_by_ffmpeg(folder.path(), "h264.mp4", "-c:v libx264 -bf 3 -g 30");
+        clips.push(Clip::open(&path).unwrap());
+    }
+    for clip in &clips {
+        for threads in [1, 2, codec::MAX_THREADS] {
+            let mut decoder = Decoder::on_threads(clip.parameters(), threads).unwrap();
+            let fed = |index| decoder.decode(clip.packet(index)).unwrap();
+            let fed: usize = (0..clip.frames().len()).map(fed).sum();
+            assert_eq!(fed + decoder.flush().unwrap(), clip.frames().len(), "{threads}");
+        }
+        for threads in [0, codec::MAX_THREADS + 1] {
+            let refused = Decoder::on_threads(clip.parameters(), threads);
+            assert!(matches!(refused, Err(CodecError::BadParameters { .. })), "{threads}");
+        }
     }
 }
 

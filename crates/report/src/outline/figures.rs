@@ -1,4 +1,4 @@
-//! Figures: cost of calls, memory bandwidth, decoding, and whatever else the record holds.
+//! Figures: cost of calls, memory bandwidth, and whatever else the record holds.
 
 use bitpath_measure::Run;
 use bitpath_measure::run::Figure;
@@ -19,13 +19,6 @@ const FITS: [(&str, &str); 5] = [
     ("stack.fit.per_split", "per split call"),
     ("stack.fit.per_byte", "per byte"),
     ("stack.fit.residual", "median residual"),
-];
-
-/// Decoding by type of frame, and the titles.
-const DECODE: [(&str, &str); 3] = [
-    ("decode.cycles_per_byte", "cost"),
-    ("decode.frame_rate", "rate"),
-    ("decode.frames", "frames"),
 ];
 
 /// Processor time of sending and receiving by size, and what was fitted to it.
@@ -60,22 +53,17 @@ pub(super) fn copy_blocks(run: &Run) -> Vec<Block> {
     ]
 }
 
-/// Cost and rate of decoding.
-pub(super) fn decode_blocks(run: &Run) -> Vec<Block> {
-    let figures = figures_named(run, &DECODE.map(|(name, _)| name));
-    if figures.is_empty() {
-        return Vec::new();
-    }
-    vec![Block::Table(side_by_side(&figures, &DECODE))]
-}
-
 /// Every figure that no other section shows.
 pub(super) fn other_blocks(run: &Run) -> Vec<Block> {
     let shown = super::agreement::is_one(run)
         || super::comparison::is_one(run)
         || super::trends::is_one(run)
         || super::tune::is_one(run);
-    let others: Vec<_> = run.figures.iter().filter(|figure| !shown && !is_shown(figure)).collect();
+    let others: Vec<_> = run
+        .figures
+        .iter()
+        .filter(|figure| !shown && !is_shown(figure) && !super::clock::shows(run, figure))
+        .collect();
     if others.is_empty() { Vec::new() } else { vec![Block::Table(figure_table(&others))] }
 }
 
@@ -83,11 +71,9 @@ fn is_shown(figure: &Figure) -> bool {
     let name = figure.name.as_str();
     let named = |names: &[(&str, &str)]| names.iter().any(|(known, _)| *known == name);
     // What a job did stands in the predictions' table, and the fitted curve in its picture.
-    let elsewhere = name.starts_with("job.")
-        || name.starts_with(super::memory::PART)
-        || super::stack::shows(figure)
-        || name == "stack.cost.fitted";
-    elsewhere || name == COST || name == COPY || named(&FITS) || named(&DECODE)
+    let parts = [super::decode::PART, super::memory::PART, super::pipeline::PART, "job."];
+    let elsewhere = parts.iter().any(|part| name.starts_with(part)) || super::stack::shows(figure);
+    elsewhere || name == COST || name == COPY || name == "stack.cost.fitted" || named(&FITS)
 }
 
 /// Figures of any name, a row each.

@@ -16,7 +16,7 @@ use crate::here::{joined, on_cpu};
 
 /// A buffer for each processor.
 #[derive(Debug)]
-pub(super) struct Arena {
+pub struct Arena {
     places: Vec<Place>,
 }
 
@@ -30,7 +30,10 @@ struct Place {
 impl Arena {
     /// Takes memory for the largest working set of the first processor; where all work together, each
     /// has its part of a set.
-    pub(super) fn take(cpus: &[usize], largest: usize, pages: Pages) -> Result<Self, BenchError> {
+    ///
+    /// # Errors
+    /// When the memory cannot be had, or a processor may not be used.
+    pub fn take(cpus: &[usize], largest: usize, pages: Pages) -> Result<Self, BenchError> {
         let place = |(index, &cpu): (usize, &usize)| {
             let bytes = if index == 0 { largest } else { largest / cpus.len() };
             Place::take(cpu, bytes, pages)
@@ -40,7 +43,13 @@ impl Arena {
     }
 
     /// Payload a second of an operation by a mix [B/s], that of all processors together where all work.
-    pub(super) fn bandwidth(
+    ///
+    /// # Errors
+    /// When a processor may not be used any more.
+    ///
+    /// # Panics
+    /// When the working set is larger than what was taken.
+    pub fn bandwidth(
         &mut self,
         operation: Operation,
         mix: Mix,

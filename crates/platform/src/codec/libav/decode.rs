@@ -1,6 +1,7 @@
-//! One packet in, pictures out, on one thread.
+//! One packet in, pictures out.
 
 use ffmpeg_next::codec::threading;
+use ffmpeg_next::ffi::{FF_THREAD_FRAME, FF_THREAD_SLICE};
 use ffmpeg_next::{Discard, Error, Packet, codec, decoder, frame};
 
 use super::parameters;
@@ -10,9 +11,12 @@ use crate::codec::{CodecError, CodecParameters, MAX_PACKET_BYTES};
 /// most 16 back (H.264, A.3.1), so this only ends a decoder that went astray.
 const MAX_PICTURES_PER_CALL: usize = 64;
 
+/// Both ways in which a decoder may divide its work; it takes the one that its codec allows.
+const BY_FRAMES_AND_SLICES: i32 = FF_THREAD_FRAME | FF_THREAD_SLICE;
+
 /// How much of the work is done.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Effort {
+enum Effort {
     /// Everything: the pictures are whole.
     Pictures,
     /// The syntax only: types and order are right, pixels are not.
@@ -31,12 +35,25 @@ pub(crate) struct Decoder {
 
 impl Decoder {
     pub(crate) fn new(parameters: &CodecParameters) -> Result<Self, CodecError> {
-        Self::with_effort(parameters, Effort::Pictures)
+        Self::with(parameters, Effort::Pictures, 1)
     }
 
-    pub(super) fn with_effort(
+    pub(crate) fn on_threads(
+        parameters: &CodecParameters,
+        threads: usize,
+    ) -> Result<Self, CodecError> {
+        Self::with(parameters, Effort::Pictures, threads)
+    }
+
+    /// A decoder that only learns the types of pictures.
+    pub(super) fn of_types(parameters: &CodecParameters) -> Result<Self, CodecError> {
+        Self::with(parameters, Effort::Types, 1)
+    }
+
+    fn with(
         parameters: &CodecParameters,
         effort: Effort,
+        threads: usize,
     ) -> Result<Self, CodecError> {
         super::ready();
         let refuse = |error: Error| CodecError::BadParameters {
@@ -47,9 +64,14 @@ impl Decoder {
             codec::Context::from_parameters(parameters::write(parameters)?).map_err(refuse)?;
         let mut decoder = context.decoder();
         decoder.set_threading(threading::Config {
-            count: 1,
+            count: threads,
             ..threading::Config::kind(threading::Type::None)
         });
+        if threads > 1 {
+            // SAFETY: the decoder owns its context, which is not open yet. The field holds flags, of
+            // which the safe setter takes one alone.
+            unsafe { (*decoder.as_mut_ptr()).thread_type = BY_FRAMES_AND_SLICES };
+        }
         if effort == Effort::Types {
             decoder.skip_idct(Discard::All);
             decoder.skip_loop_filter(Discard::All);

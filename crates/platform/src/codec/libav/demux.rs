@@ -19,10 +19,10 @@ use ffmpeg_next::{
     Dictionary, Error, Packet, Rational, Stream, ffi, format, frame, media, packet, picture,
 };
 
-use super::decode::{Decoder, Effort};
+use super::decode::Decoder;
 use super::parameters;
 use crate::codec::clip::Packets;
-use crate::codec::{Clip, ClipFrame, CodecError, FrameKind, FrameRate};
+use crate::codec::{Clip, ClipFrame, CodecError, FrameKind, FrameRate, PictureFormat};
 
 /// Damaged packets in a row after which the file is given up: a demuxer finds its way again
 /// within a few.
@@ -36,8 +36,9 @@ pub(crate) fn open(path: &Path, limit: ByteCount) -> Result<Clip, CodecError> {
     let index = stream.index();
     let parameters = parameters::read(&stream.parameters());
     let time_base = stream.time_base();
-    let decoder = Decoder::with_effort(&parameters, Effort::Types).map_err(|_| {
-        CodecError::NoDecoder { path: path.to_owned(), codec: parameters.codec.clone() }
+    let decoder = Decoder::of_types(&parameters).map_err(|_| CodecError::NoDecoder {
+        path: path.to_owned(),
+        codec: parameters.codec.clone(),
     })?;
 
     let mut reader = Reader {
@@ -47,6 +48,7 @@ pub(crate) fn open(path: &Path, limit: ByteCount) -> Result<Clip, CodecError> {
         decoder,
         shown: 0,
         whole: 0,
+        picture: None,
         frames: Vec::new(),
         packets: Packets::default(),
     };
@@ -65,6 +67,7 @@ pub(crate) fn open(path: &Path, limit: ByteCount) -> Result<Clip, CodecError> {
         container,
         frame_rate,
         duration,
+        picture: reader.picture.unwrap_or_default(),
         frames: reader.frames,
         packets: reader.packets,
     })
@@ -170,6 +173,8 @@ struct Reader<'a> {
     shown: u32,
     /// Packets that were there to their end, empty ones among them.
     whole: usize,
+    /// What the first picture is.
+    picture: Option<PictureFormat>,
     frames: Vec<ClipFrame>,
     packets: Packets,
 }
@@ -193,9 +198,12 @@ impl Reader<'_> {
             }
             errors = 0;
         }
-        let (frames, shown) = (&mut self.frames, &mut self.shown);
+        let (frames, shown, first) = (&mut self.frames, &mut self.shown, &mut self.picture);
         // Damage is no news here: a frame that gives no picture stays of type `Other`.
-        let _damage = self.decoder.drain(|picture| note(frames, shown, picture));
+        let _damage = self.decoder.drain(|picture| {
+            first.get_or_insert_with(|| format_of(picture));
+            note(frames, shown, picture);
+        });
         Ok(())
     }
 
@@ -219,8 +227,11 @@ impl Reader<'_> {
         if self.packets.size() as u64 > self.limit.0 {
             return Err(CodecError::TooLarge { path: self.path.to_owned(), limit: self.limit });
         }
-        let (frames, shown) = (&mut self.frames, &mut self.shown);
-        let _damage = self.decoder.feed(bytes, mark, |picture| note(frames, shown, picture));
+        let (frames, shown, first) = (&mut self.frames, &mut self.shown, &mut self.picture);
+        let _damage = self.decoder.feed(bytes, mark, |picture| {
+            first.get_or_insert_with(|| format_of(picture));
+            note(frames, shown, picture);
+        });
         Ok(())
     }
 
@@ -251,6 +262,19 @@ fn promised(input: &Input, stream: &Stream<'_>) -> usize {
     // SAFETY: the stream is one of `input`'s and lives as long; the call only reads it.
     let entries = unsafe { ffi::avformat_index_get_entries_count(stream.as_ptr()) };
     usize::try_from(entries).unwrap_or(0)
+}
+
+/// Layout and size of a picture.
+fn format_of(picture: &frame::Video) -> PictureFormat {
+    let pixels = picture.format();
+    let side = |pixels: u32| i32::try_from(pixels).unwrap_or(0);
+    let (width, height) = (side(picture.width()), side(picture.height()));
+    // SAFETY: the call computes from its arguments; what it cannot compute is negative.
+    let bytes = unsafe { ffi::av_image_get_buffer_size(pixels.into(), width, height, 1) };
+    PictureFormat {
+        pixels: pixels.descriptor().map_or_else(|| "unknown".into(), |of| of.name().to_owned()),
+        bytes: u64::try_from(bytes).unwrap_or(0),
+    }
 }
 
 /// Attaches type and display order to the packet that the picture was coded in.
