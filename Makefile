@@ -10,11 +10,12 @@ TEST_ARGS ?=
 BENCH_ARGS ?=
 BENCH_SIM_ARGS ?=
 BENCH_PROBE_ARGS ?=
+BENCH_TUNE_ARGS ?=
 
 # rustup installs here, which a shell that is already open does not search.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
-.PHONY: study test bench bench-sim bench-probe lint setup clean
+.PHONY: study test bench bench-sim bench-probe bench-tune lint setup clean
 
 study: setup
 	$(CARGO) build --release --locked --package bitpath-cli
@@ -33,6 +34,10 @@ bench-sim: setup
 bench-probe: setup
 	scripts/setup-peers probe
 	scripts/bench-probe $(BENCH_PROBE_ARGS)
+
+bench-tune: setup
+	$(CARGO) build --release --locked --package bitpath-cli
+	scripts/bench-tune $(BENCH_TUNE_ARGS)
 
 lint: setup
 	$(CARGO) fmt --all --check

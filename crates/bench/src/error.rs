@@ -62,6 +62,14 @@ pub enum BenchError {
         /// Why.
         source: FitError,
     },
+    /// A knob cannot be turned so.
+    #[error("{knob}: {reason}")]
+    Knob {
+        /// The knob.
+        knob: String,
+        /// What is in the way.
+        reason: String,
+    },
     /// Nothing arrived in a job.
     #[error("nothing of {job} arrived at the receiver")]
     NothingArrived {

@@ -23,6 +23,7 @@ pub mod steps;
 pub mod study;
 pub mod sweep;
 pub mod testbed;
+pub mod tune;
 pub mod worker;
 
 pub use error::BenchError;

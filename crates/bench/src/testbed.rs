@@ -16,6 +16,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use bitpath_measure::{ByteCount, Pitfall};
+use bitpath_platform::link::Link;
 use bitpath_platform::namespace::{End, LinkOptions, Offloads, RateLimit, VethPair};
 use bitpath_platform::process::Worker;
 use bitpath_platform::{PlatformError, affinity, namespace};
@@ -204,6 +205,27 @@ impl Testbed {
     #[must_use]
     pub fn cores(&self) -> u32 {
         if self.cpus.0 == self.cpus.1 { 1 } else { 2 }
+    }
+
+    /// Moves the workers to other processors: the sender's and the receiver's.
+    ///
+    /// # Errors
+    /// When one may not run there.
+    pub fn pin(&mut self, cpus: (usize, usize)) -> Result<(), BenchError> {
+        self.ask(Side::Sender, &Order::Pin { cpu: cpus.0 }, ANSWER_PATIENCE)?;
+        self.ask(Side::Receiver, &Order::Pin { cpu: cpus.1 }, ANSWER_PATIENCE)?;
+        self.cpus = cpus;
+        Ok(())
+    }
+
+    /// The interface that one side's packets pass.
+    #[must_use]
+    pub fn link(&self, side: Side) -> Link {
+        match (&self.veth, side) {
+            (Some(veth), Side::Sender) => veth.link(End::A),
+            (Some(veth), Side::Receiver) => veth.link(End::B),
+            (None, _) => Link { name: "lo".into(), network_of: None },
+        }
     }
 
     /// Limits the rate at which the sender's packets leave, or lifts the limit.

@@ -26,6 +26,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
+use bitpath_platform::affinity::Pinned;
 use bitpath_platform::codec::Clip;
 use bitpath_platform::process::WorkerSide;
 use bitpath_platform::socket::{TcpListener, TcpStream, UdpSocket};
@@ -33,15 +34,15 @@ use bitpath_platform::{PlatformError, affinity, calibration, namespace};
 
 use crate::BenchError;
 
-/// What outlives one order: sockets and clips.
+/// What outlives one order: the processor, sockets and clips.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     pub(crate) udp: Option<UdpSocket>,
     pub(crate) listener: Option<TcpListener>,
     pub(crate) stream: Option<TcpStream>,
     flow: flow::Ends,
-    /// The processor that this worker was told to stay on.
-    cpu: Option<usize>,
+    /// The processor that this worker stays on, and its number.
+    pinned: Option<(Pinned, usize)>,
     channels: pipeline::Channels,
     /// Clips that were loaded, so that no job waits for one.
     clips: BTreeMap<PathBuf, Rc<Clip>>,
@@ -82,8 +83,9 @@ pub(crate) fn obey(order: Order, state: &mut State) -> Result<Report, BenchError
             Report::Done
         }
         Order::Pin { cpu } => {
-            affinity::pin_thread(cpu)?.keep();
-            state.cpu = Some(cpu);
+            // Released first: a thread that is held may go nowhere else.
+            state.pinned = None;
+            state.pinned = Some((affinity::pin_thread(cpu)?, cpu));
             Report::Done
         }
         Order::Speed => {
@@ -122,8 +124,8 @@ pub(crate) fn obey(order: Order, state: &mut State) -> Result<Report, BenchError
         }
         Order::JoinFlow { peers } => state.flow.join(&peers)?,
         Order::PrepareFlow(order) => state.flow.prepare(order)?,
-        Order::SendFlow(order) => state.flow.send(order, state.cpu)?,
-        Order::ReceiveFlow(order) => state.flow.receive(order, state.cpu)?,
+        Order::SendFlow(order) => state.flow.send(order, cpu_of(state))?,
+        Order::ReceiveFlow(order) => state.flow.receive(order, cpu_of(state))?,
         Order::Ping(order) => state.flow.ping(order)?,
         Order::Pong(order) => state.flow.pong(order)?,
         Order::Copy { working_set_bytes } => copy::rate(working_set_bytes)?,
@@ -132,6 +134,11 @@ pub(crate) fn obey(order: Order, state: &mut State) -> Result<Report, BenchError
         Order::AcceptChannel => state.channels.accept()?,
         Order::Stream(order) => state.channels.stream(&order)?,
     })
+}
+
+/// The processor that this worker was told to stay on.
+fn cpu_of(state: &State) -> Option<usize> {
+    state.pinned.as_ref().map(|(_, cpu)| *cpu)
 }
 
 fn open_udp(

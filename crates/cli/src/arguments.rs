@@ -4,13 +4,14 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use bitpath_bench::sweep::Axis;
+use bitpath_bench::tune::{Fixed, Knob, Measure};
 use bitpath_sim::engine::{Engine, Plan, Precision};
 use bitpath_sim::published;
 use bitpath_sim::scenario::Setting;
 use bitpath_sim::trends::{self, Expected};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::budget::Budget;
+use crate::budget::{Budget, Margin};
 use crate::cores::Cores;
 use crate::limit::Limit;
 use crate::table::TableFile;
@@ -29,6 +30,8 @@ pub(crate) enum Command {
     Study(Study),
     /// Measure this host part by part, and write its profile
     Probe(Probe),
+    /// Turn one knob of the network, measure at each value in turns, and say what is better
+    Tune(Tune),
     /// Simulate a scenario file
     Simulate(Simulate),
     /// Simulate two scenarios with the same random numbers, or hold two measurements against each other
@@ -46,6 +49,9 @@ pub(crate) enum Command {
     /// One end of a transfer, started by a study and told what to do over its standard input
     #[command(hide = true)]
     Worker,
+    /// Changes settings of interfaces, started by a tune, and puts them back when that has ended
+    #[command(hide = true)]
+    Keeper,
 }
 
 /// What is measured and where the record goes.
@@ -124,6 +130,35 @@ pub(crate) enum ProbePart {
         #[arg(value_name = "CLIP")]
         clips: Vec<PathBuf>,
     },
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Tune {
+    /// What is turned, and its values; the first is what the others are compared with:
+    /// message_bytes=64,1448,64KiB or gro=off,on or copy_path=send,sendfile
+    #[arg(value_name = "KNOB=VALUES")]
+    pub(crate) knob: Knob,
+    /// probe.stack.tcp, probe.stack.udp, probe.stack.latency or probe.memory.copy
+    #[arg(long, value_name = "WHAT", default_value = "probe.stack.tcp")]
+    pub(crate) measure: Measure,
+    /// Another knob at one value meanwhile, such as message_bytes=1448; repeatable
+    #[arg(long, value_name = "KNOB=VALUE")]
+    pub(crate) set: Vec<Fixed>,
+    /// Time for the comparison, such as 60s or 5min
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    pub(crate) budget: Budget,
+    /// Smallest difference that matters
+    #[arg(long, value_name = "SHARE", default_value = "5%")]
+    pub(crate) margin: Margin,
+    /// Seed of the order in which values take turns
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Folder of the records
+    #[arg(long, value_name = "DIR", default_value = "runs")]
+    pub(crate) out: PathBuf,
+    /// Print the record as JSON instead of the report
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// How large a simulation may be.

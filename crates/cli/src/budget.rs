@@ -1,4 +1,5 @@
-//! How long a measurement may take, as it is typed: `60s`, `5min`.
+//! How long a measurement may take and which difference matters, as they are typed: `60s`, `5min`;
+//! `5%`.
 
 use std::str::FromStr;
 
@@ -37,6 +38,33 @@ impl FromStr for Budget {
     }
 }
 
+/// The smallest difference that matters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Margin {
+    /// How large it is [ratio].
+    pub(crate) share: f64,
+}
+
+/// Smallest margin [ratio]: no machine that runs other things shows less.
+const SMALLEST_MARGIN: f64 = 0.001;
+
+/// Largest margin [ratio]: twice as much is a difference to anybody.
+const LARGEST_MARGIN: f64 = 1.0;
+
+impl FromStr for Margin {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number =
+            text.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+        let share = number.ok_or("a margin is a number of per cent, such as 5%")? / 100.0;
+        if !(SMALLEST_MARGIN..=LARGEST_MARGIN).contains(&share) {
+            return Err("a margin is between 0.1% and 100%".into());
+        }
+        Ok(Self { share })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -45,6 +73,15 @@ mod tests {
     fn a_budget_is_a_number_with_a_unit() {
         for (text, seconds) in [("60s", 60.0), ("1.5 min", 90.0), ("2h", 7200.0), ("30", 30.0)] {
             assert_eq!(text.parse(), Ok(Budget { seconds }), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_margin_is_a_number_of_per_cent() {
+        assert_eq!("2.5 %".parse(), Ok(Margin { share: 0.025 }));
+        for (text, word) in [("5", "per cent"), ("0%", "between"), ("nan%", "between")] {
+            let error = text.parse::<Margin>().unwrap_err();
+            assert!(error.contains(word), "{text}: {error}");
         }
     }
 

@@ -9,6 +9,7 @@ pub(crate) mod simulate;
 pub(crate) mod study;
 pub(crate) mod sweep;
 pub(crate) mod trends;
+pub(crate) mod tune;
 pub(crate) mod validate;
 pub(crate) mod worker;
 

@@ -21,6 +21,7 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Study(wanted) => command::study::run(&wanted),
         Command::Probe(wanted) => command::probe::run(&wanted),
+        Command::Tune(wanted) => command::tune::run(&wanted),
         Command::Simulate(wanted) => command::simulate::run(&wanted),
         Command::Compare(wanted) => command::compare::run(&wanted),
         Command::Sweep(wanted) => command::sweep::run(&wanted),
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         Command::Runs(wanted) => command::runs::run(&wanted),
         Command::Agent(wanted) => command::agent::run(&wanted),
         Command::Worker => command::worker::run(),
+        Command::Keeper => command::worker::keep(),
     };
     outcome.unwrap_or_else(|failure| failure.show())
 }

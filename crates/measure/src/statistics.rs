@@ -4,17 +4,21 @@
 //! of neighbours; the t interval is for means of independent runs.
 
 mod bootstrap;
+mod decision;
 mod fit;
 mod interval;
 mod line;
 mod outliers;
+mod signed_rank;
 mod steady;
 
 pub use bootstrap::{block_length, bootstrap_interval};
+pub use decision::{Decision, FALSE_ALARMS, Finding, LOOKS, MISSES, largest_difference};
 pub use fit::{Fit, FitError, fit_nonnegative, nonnegative_least_squares};
 pub use interval::{geometric_mean_interval, mean_interval};
 pub use line::Line;
 pub use outliers::outliers;
+pub use signed_rank::signed_rank_interval;
 pub use steady::steady_from;
 
 use schemars::JsonSchema;
@@ -30,6 +34,9 @@ pub enum Method {
     MeanStudentT,
     /// Geometric mean with a t interval of the logarithms; for ratios.
     GeometricMeanStudentT,
+    /// Hodges and Lehmann's estimate of a ratio from paired ratios, with the interval of the
+    /// signed-rank test.
+    SignedRank,
     /// A coefficient of a least-squares fit, with an interval from refits of resampled rounds.
     LeastSquares,
     /// The slope of a straight line through points, or a point on it, with its t interval.
@@ -117,6 +124,7 @@ pub fn estimate(values: &[f64], method: Method) -> Option<Estimate> {
         }
         Method::MeanStudentT => mean_interval(values, CONFIDENCE),
         Method::GeometricMeanStudentT => geometric_mean_interval(values, CONFIDENCE),
+        Method::SignedRank => signed_rank_interval(values, CONFIDENCE),
         Method::LeastSquares | Method::Line | Method::Simulated | Method::Single => {
             median(values).map(Estimate::single)
         }

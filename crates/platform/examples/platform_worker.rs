@@ -11,6 +11,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use bitpath_platform::link::{self, Link, LinkKeeper, Setting};
 use bitpath_platform::process::{Worker, WorkerSide};
 use bitpath_platform::socket::{TcpListener, TcpOptions, TcpStream, UdpSocket};
 use bitpath_platform::{clock, interrupt, namespace};
@@ -42,6 +43,12 @@ enum Request {
     StartHolder { program: PathBuf, to: SocketAddr },
     /// Start a worker of its own and wait for an answer that it never gives.
     WaitForSilence,
+    /// Change a setting of an interface until it ends; answers the keeper's process id.
+    ChangeLink { link: Link, setting: Setting, value: u32 },
+    /// End by a panic.
+    Panic,
+    /// End well when a signal asks for it.
+    WaitForSignal,
 }
 
 #[derive(Debug, Serialize)]
@@ -57,6 +64,9 @@ enum Answer {
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
 fn main() -> Outcome<()> {
+    if std::env::args().nth(1).is_some_and(|argument| argument == KEEP) {
+        return Ok(link::keep()?);
+    }
     let mut parent = WorkerSide::from_stdio();
     let mut state = State::default();
     while let Some(request) = parent.receive()? {
@@ -71,6 +81,7 @@ struct State {
     udp: Option<UdpSocket>,
     listener: Option<TcpListener>,
     child: Option<Worker>,
+    keeper: Option<LinkKeeper>,
 }
 
 impl State {
@@ -98,6 +109,21 @@ impl State {
                 self.child = Some(child);
             }
             Request::WaitForSilence => wait_for_silence(parent)?,
+            Request::ChangeLink { link, setting, value } => {
+                let keeper = LinkKeeper::start(&std::env::current_exe()?, &[KEEP])?;
+                let keeper = self.keeper.insert(keeper);
+                keeper.set(&link, setting, value)?;
+                return Ok(Answer::Count(keeper.pid().ok_or("no keeper")?.into()));
+            }
+            Request::Panic => panic!("as it was asked to"),
+            Request::WaitForSignal => {
+                interrupt::install()?;
+                parent.send(&"waiting")?;
+                while !interrupt::requested() {
+                    clock::sleep_until(clock::monotonic_ns() + 1_000_000);
+                }
+                return Err("asked to end".into());
+            }
         }
         Ok(Answer::Done)
     }
@@ -166,6 +192,9 @@ fn wait_for_silence(parent: &mut WorkerSide) -> Outcome<()> {
     child.receive::<String>(PATIENCE)?;
     Ok(())
 }
+
+/// Argument by which this program keeps settings of interfaces.
+const KEEP: &str = "keep";
 
 /// Longest wait for anything; shorter than the tests', so that they see what came until then.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -55,6 +55,16 @@ pub enum PlatformError {
         /// The kernel's answer.
         source: io::Error,
     },
+    /// An interface has not got a setting, or its driver does not take the value.
+    #[error("{setting} of {interface}: {reason}")]
+    LinkSetting {
+        /// The interface.
+        interface: String,
+        /// The setting.
+        setting: &'static str,
+        /// What the driver or the kernel has against it.
+        reason: String,
+    },
     /// Only root may do this.
     #[error("{what} needs root")]
     NeedsRoot {

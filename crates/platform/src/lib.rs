@@ -17,6 +17,7 @@ pub mod counters;
 pub mod facts;
 pub mod interrupt;
 pub mod latency;
+pub mod link;
 pub mod memory;
 pub mod namespace;
 pub mod noise;

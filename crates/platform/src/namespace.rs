@@ -19,6 +19,7 @@ use serde::Deserialize;
 use crate::PlatformError;
 use crate::clock::{monotonic_ns, sleep_until};
 use crate::command::{ETHTOOL, IP, TC};
+use crate::link::Link;
 
 /// Moves the calling thread, and the threads and processes that it starts later, into a new
 /// network namespace with nothing but `lo`, which is up. To be called before any other thread is
@@ -192,6 +193,12 @@ impl VethPair {
         }
     }
 
+    /// The interface of an end, by which its settings are read and changed.
+    #[must_use]
+    pub fn link(&self, end: End) -> Link {
+        Link { name: INTERFACE.into(), network_of: Some(self.pid(end)) }
+    }
+
     /// Turns the offloads of an end on or off.
     ///
     /// # Errors
@@ -245,10 +252,10 @@ impl VethPair {
     /// # Errors
     /// `ip`'s, or when it prints what is not understood.
     pub fn counters(&self, end: End) -> Result<LinkCounters, PlatformError> {
-        Ok(self.link(end)?.stats64)
+        Ok(self.interface(end)?.stats64)
     }
 
-    fn link(&self, end: End) -> Result<Link, PlatformError> {
+    fn interface(&self, end: End) -> Result<Interface, PlatformError> {
         let arguments = ["-s", "-j", "link", "show", "dev", INTERFACE];
         let text = IP.run_in_network_of(self.pid(end), &arguments)?;
         first_of(&text, "ip -s -j link show")
@@ -259,7 +266,7 @@ impl VethPair {
     fn wait_until_up(&self, end: End) -> Result<(), PlatformError> {
         let deadline_ns = monotonic_ns() + UP_PATIENCE_NS;
         loop {
-            let link = self.link(end)?;
+            let link = self.interface(end)?;
             if link.operstate == "UP" && link.qdisc != "noop" {
                 return Ok(());
             }
@@ -296,7 +303,7 @@ impl VethPair {
 
 /// What `ip -j link show` prints of one interface, as far as it is read.
 #[derive(Deserialize)]
-struct Link {
+struct Interface {
     /// `UP` when both ends are.
     operstate: String,
     /// `noop` until the end sends.
@@ -331,7 +338,7 @@ const MAC_A: &str = "02:00:00:77:00:01";
 const MAC_B: &str = "02:00:00:77:00:02";
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::thread;
 
     use nix::libc;
@@ -343,7 +350,7 @@ mod tests {
         let text = r#"[{"ifname":"bitpath0","operstate":"UP","qdisc":"noqueue","stats64":{
             "rx":{"bytes":1,"packets":2,"errors":0,"dropped":3},
             "tx":{"bytes":4,"packets":5,"errors":0,"dropped":6,"carrier_errors":0}}}]"#;
-        let link: Link = first_of(text, "ip").unwrap();
+        let link: Interface = first_of(text, "ip").unwrap();
         assert_eq!(link.stats64.received, Counters { bytes: 1, packets: 2, dropped: 3 });
         assert_eq!(link.stats64.sent, Counters { bytes: 4, packets: 5, dropped: 6 });
     }
@@ -365,7 +372,7 @@ mod tests {
     }
 
     /// Runs something in a thread that has given up root's rights, if it had them.
-    fn as_nobody<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    pub(crate) fn as_nobody<T: Send>(work: impl FnOnce() -> T + Send) -> T {
         const NOBODY: u32 = 65_534;
         let drop_rights = || {
             // SAFETY: numbers only. The bare call changes this thread alone, unlike the C

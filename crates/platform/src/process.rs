@@ -10,7 +10,8 @@
 //! A peer on another machine is talked to in the same way over a [`Channel`], and outlives us.
 //!
 //! A worker never outlives its parent: it reads the end of its stdin and leaves, and where it is
-//! too busy to read, the kernel kills it when the parent dies.
+//! too busy to read, the kernel kills it when the parent dies. Only a lasting one stays for as long
+//! as it takes to tidy up behind a parent that is gone.
 
 mod channel;
 mod last_words;
@@ -32,7 +33,7 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::PollFlags;
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::{SigHandler, Signal, signal};
-use nix::unistd::getppid;
+use nix::unistd::{getppid, setsid};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -42,10 +43,12 @@ use crate::interrupt;
 use last_words::LastWords;
 use lines::{Filled, Lines, encode, shortened, wait_for};
 
-/// A child process that answers messages. It is killed when this is dropped.
+/// A child process that answers messages. It is killed when this is dropped, unless it is a
+/// lasting one, which is told to end and waited for.
 #[derive(Debug)]
 pub struct Worker {
     name: String,
+    lasting: bool,
     child: Child,
     /// Closed to tell the worker to end.
     input: Option<ChildStdin>,
@@ -65,6 +68,29 @@ impl Worker {
     /// # Errors
     /// When the program cannot be started.
     pub fn spawn(name: &str, program: &Path, arguments: &[&str]) -> Result<Self, PlatformError> {
+        Self::start(name, program, arguments, false)
+    }
+
+    /// Starts a program as a worker that tidies up: no signal to its parent, to the parent's group
+    /// or from the terminal reaches it. It learns from the end of its stdin that the parent has
+    /// ended, however that came about.
+    ///
+    /// # Errors
+    /// When the program cannot be started.
+    pub fn spawn_lasting(
+        name: &str,
+        program: &Path,
+        arguments: &[&str],
+    ) -> Result<Self, PlatformError> {
+        Self::start(name, program, arguments, true)
+    }
+
+    fn start(
+        name: &str,
+        program: &Path,
+        arguments: &[&str],
+        lasting: bool,
+    ) -> Result<Self, PlatformError> {
         let failed = |source: io::Error| PlatformError::WorkerStart {
             worker: name.into(),
             program: program.into(),
@@ -73,7 +99,11 @@ impl Worker {
         let mut command = Command::new(program);
         command.args(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        tie_to_parent(&mut command);
+        if lasting {
+            detach(&mut command);
+        } else {
+            tie_to_parent(&mut command);
+        }
         let mut child = command.spawn().map_err(failed)?;
         let missing = || io::Error::from(io::ErrorKind::BrokenPipe);
         let input = child.stdin.take().ok_or_else(missing).map_err(failed)?;
@@ -82,6 +112,7 @@ impl Worker {
         set_nonblocking(&input).map_err(failed)?;
         Ok(Self {
             name: name.into(),
+            lasting,
             child,
             input: Some(input),
             output,
@@ -222,6 +253,12 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
+        if self.lasting {
+            self.input = None;
+            if self.wait(TIDY_PATIENCE).is_some() {
+                return;
+            }
+        }
         // Both fail only when the process has been waited for already.
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -246,6 +283,22 @@ fn tie_to_parent(command: &mut Command) {
     unsafe { command.pre_exec(prepare) };
 }
 
+/// Takes the child out of its parent's session, so that neither the terminal nor a signal to the
+/// parent's group ends it, and has it ignore polite requests to end.
+fn detach(command: &mut Command) {
+    let prepare = || {
+        setsid()?;
+        for polite in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+            // SAFETY: no handler is installed; an ignored signal stays ignored over exec.
+            unsafe { signal(polite, SigHandler::SigIgn)? };
+        }
+        Ok(())
+    };
+    // SAFETY: between fork and exec `prepare` makes system calls only: it allocates nothing and
+    // takes no lock.
+    unsafe { command.pre_exec(prepare) };
+}
+
 /// Lets writes to a worker that does not read return instead of waiting for ever.
 fn set_nonblocking(input: &ChildStdin) -> io::Result<()> {
     let flags = OFlag::from_bits_retain(fcntl(input.as_fd(), FcntlArg::F_GETFL)?);
@@ -258,6 +311,9 @@ const SEND_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Longest wait for the exit status and the last words of a worker whose pipe is closed.
 const END_PATIENCE: Duration = Duration::from_secs(1);
+
+/// Longest wait for a lasting worker to tidy up: a driver may take seconds to change its rings.
+const TIDY_PATIENCE: Duration = Duration::from_secs(10);
 
 /// How often an ending process is looked at [ns].
 const WAIT_STEP_NS: u64 = 1_000_000;

@@ -17,6 +17,7 @@ mod raw;
 mod stack;
 mod sweep;
 mod trends;
+mod tune;
 
 use bitpath_measure::{Pitfall, Run, Unit};
 
@@ -117,6 +118,7 @@ pub(crate) fn sections(run: &Run) -> Vec<Section> {
         Section::new("predictions", checks::title(run), checks::blocks(run)),
         Section::new("changes", "What differs", comparison::change_blocks(run)),
         Section::new("compared", "What it does", comparison::figure_blocks(run)),
+        Section::new("values", "Values of the knob", tune::blocks(run)),
         Section::new("agreement", "Agreement", agreement::blocks(run)),
         Section::new("points", "Points", sweep::blocks(run)),
         Section::new("limits", "What each component lets through", trends::limit_blocks(run)),

@@ -112,8 +112,13 @@ impl Invocation {
 impl Started {
     /// The worker processes that it has started.
     pub(crate) fn workers(&self) -> Vec<Process> {
+        self.helpers("worker")
+    }
+
+    /// The processes of the program that it has started with this argument.
+    pub(crate) fn helpers(&self, argument: &str) -> Vec<Process> {
         let mut found = processes::marked(&self.mark);
-        found.retain(|process| process.arguments.last().is_some_and(|last| last == "worker"));
+        found.retain(|process| process.arguments.last().is_some_and(|last| last == argument));
         found
     }
 

@@ -30,5 +30,6 @@ mod sweep;
 mod tables;
 mod texts;
 mod trends;
+mod tune;
 mod turns;
 mod unprivileged;

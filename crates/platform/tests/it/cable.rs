@@ -12,11 +12,11 @@ use serde_json::json;
 
 use crate::worker::{ask, start};
 
-const SEGMENTED: LinkOptions = LinkOptions { mtu_bytes: 1500, offloads: Offloads::NONE };
+pub(crate) const SEGMENTED: LinkOptions = LinkOptions { mtu_bytes: 1500, offloads: Offloads::NONE };
 
 /// Whether the test can run; says why where it cannot. The plain write is not captured by the
 /// test's harness.
-fn possible(test: &str) -> bool {
+pub(crate) fn possible(test: &str) -> bool {
     let possible = can_make_namespaces().and_then(|()| can_limit_rate());
     if let Err(error) = &possible {
         stderr().write_all(format!("{test}: skipped: {error}\n").as_bytes()).unwrap();
@@ -24,7 +24,7 @@ fn possible(test: &str) -> bool {
     possible.is_ok()
 }
 
-fn joined(options: &LinkOptions) -> (Worker, Worker, VethPair) {
+pub(crate) fn joined(options: &LinkOptions) -> (Worker, Worker, VethPair) {
     let [mut a, mut b] = [start("a"), start("b")];
     for worker in [&mut a, &mut b] {
         assert_eq!(ask(worker, &json!("enter-network")), "done");

@@ -4,4 +4,5 @@
 mod cable;
 #[cfg(feature = "decode")]
 mod codec;
+mod link;
 mod worker;

@@ -57,7 +57,8 @@ pub(super) fn copy_blocks(run: &Run) -> Vec<Block> {
 pub(super) fn other_blocks(run: &Run) -> Vec<Block> {
     let shown = super::agreement::is_one(run)
         || super::comparison::is_one(run)
-        || super::trends::is_one(run);
+        || super::trends::is_one(run)
+        || super::tune::is_one(run);
     let others: Vec<_> = run
         .figures
         .iter()
