@@ -103,6 +103,6 @@ fn memory(
     if bytes > LARGEST_SET {
         return Err(format!("a working set is at most {LARGEST_SET} B").into());
     }
-    let rate = arena.bandwidth(operation, mix, bytes, false)?;
-    Ok(json!({ "bytes_per_second": rate }))
+    let moved = arena.bandwidth(operation, mix, bytes, false)?;
+    Ok(json!({ "bytes_per_second": moved.bytes_per_second }))
 }

@@ -31,6 +31,7 @@ use std::path::PathBuf;
 
 use bitpath_measure::run::Document;
 use bitpath_measure::{Pitfall, Run};
+use bitpath_platform::counters::Counters;
 
 use crate::BenchError;
 use crate::clip;
@@ -88,6 +89,10 @@ const SEED: u64 = 0;
 fn parts(options: &Options, plan: &Plan, sitting: &mut Sitting<'_>) -> Result<(), BenchError> {
     sitting.read_facts()?;
     sitting.keep(Document { name: part::PLAN.into(), text: plan.text() });
+    if let Err(reason) = Counters::open() {
+        let what = "Cycles of the core, instructions and cache misses".into();
+        sitting.run.doubt(Pitfall::NotMeasured { what, reason: reason.to_string() });
+    }
     for &part in &plan.parts {
         let effort = Effort::of(plan.budget_of(part) - part.spent(&sitting.run));
         let Options { program, scratch, .. } = options;

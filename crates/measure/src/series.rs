@@ -66,6 +66,12 @@ pub enum Unit {
     /// Cores fully used; 1 is one core.
     #[serde(rename = "cores")]
     Cores,
+    /// Events for a byte.
+    #[serde(rename = "1/B")]
+    PerByte,
+    /// Events for a cycle of the core.
+    #[serde(rename = "1/cycle")]
+    PerCycle,
     /// A year of the calendar.
     #[serde(rename = "year")]
     Year,
@@ -93,6 +99,8 @@ impl Unit {
             Self::Count => "count",
             Self::Ratio => "ratio",
             Self::Cores => "cores",
+            Self::PerByte => "1/B",
+            Self::PerCycle => "1/cycle",
             Self::Year => "year",
         }
     }

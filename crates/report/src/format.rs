@@ -97,6 +97,8 @@ fn steps(unit: Unit) -> &'static [(&'static str, f64)] {
         Unit::Count => &[("count", 1.0)],
         Unit::Ratio => &[("%", 0.01)],
         Unit::Cores => &[("cores", 1.0)],
+        Unit::PerByte => &[("/B", 1.0)],
+        Unit::PerCycle => &[("a cycle", 1.0)],
         Unit::Year => &[("", 1.0)],
     }
 }

@@ -13,6 +13,7 @@ mod environment;
 mod figures;
 mod memory;
 mod pipeline;
+mod probe;
 mod raw;
 mod stack;
 mod sweep;

@@ -153,6 +153,11 @@ fn slice(
             let share = used.system_ns as f64 / accounted as f64;
             add("stack.system_share", &labels, Unit::Ratio, share);
         }
+        if used.cycles > 0 {
+            let per_cycle = used.instructions as f64 / used.cycles as f64;
+            add("stack.instructions", &labels, Unit::PerCycle, per_cycle);
+            add("stack.cache_misses", &labels, Unit::PerByte, used.cache_misses as f64 / bytes);
+        }
         let switches = used.voluntary_switches + used.involuntary_switches;
         let counts = [
             ("stack.switches_per_megabyte", switches),

@@ -26,9 +26,9 @@ use rand_chacha::ChaCha8Rng;
 use crate::BenchError;
 use crate::here::Here;
 use crate::probe::points::{Effort, Point, sample_all};
-use crate::sampling::Sampler;
+use crate::sampling::{Beside, Sampler};
 use crate::steps::Steps;
-pub use arena::Arena;
+pub use arena::{Arena, Moved};
 pub use conclusion::conclude;
 
 /// The series of bandwidths.
@@ -207,33 +207,24 @@ impl Curve {
     fn point(self, working_set: usize) -> Point<'static, Hierarchy> {
         let (series, labels) = self.series(working_set);
         let of = labels.clone();
-        Point::new(series, labels, move |bed: &mut Hierarchy, sampler: &mut Sampler| {
-            let (value, beside) = sampler.beside(bed, |bed| self.once(working_set, bed))?;
-            sampler.add(series, &of, self.unit(), value, &beside);
-            Ok(())
-        })
-    }
-
-    fn unit(self) -> Unit {
-        match self {
-            Self::Bandwidth { .. } => Unit::BytesPerSecond,
-            Self::Latency { .. } => Unit::Nanoseconds,
-        }
-    }
-
-    /// One sample.
-    fn once(self, working_set: usize, bed: &mut Hierarchy) -> Result<f64, BenchError> {
-        match self {
+        Point::new(series, labels, move |bed: &mut Hierarchy, sampler: &mut Sampler| match self {
             Self::Bandwidth { operation, mix, all_cores, pages } => {
-                let arena = if pages == Pages::Huge { &mut bed.huge } else { &mut bed.small };
-                arena.bandwidth(operation, mix, working_set, all_cores)
+                let (moved, beside) = sampler.beside(bed, |bed| {
+                    let arena = if pages == Pages::Huge { &mut bed.huge } else { &mut bed.small };
+                    arena.bandwidth(operation, mix, working_set, all_cores)
+                })?;
+                let rate = moved.bytes_per_second;
+                sampler.add(series, &of, Unit::BytesPerSecond, rate, &beside);
+                add_counts(&moved, &of, &beside, sampler);
+                Ok(())
             }
             Self::Latency { pages } => {
-                let Hierarchy { here, random, .. } = bed;
-                let mut below = |limit| random.random_range(0..limit);
-                here.run(|| Ok(latency_ns(&Chase::new(working_set, pages, &mut below)?)))
+                let (nanos, beside) =
+                    sampler.beside(bed, |bed| bed.latency_ns(working_set, pages))?;
+                sampler.add(series, &of, Unit::Nanoseconds, nanos, &beside);
+                Ok(())
             }
-        }
+        })
     }
 
     /// Working sets between those of a curve's points where it bends.
@@ -262,6 +253,24 @@ impl Hierarchy {
             random: ChaCha8Rng::seed_from_u64(LOAD_SEED),
         })
     }
+
+    /// Time of a dependent load, in an order of its own [ns].
+    fn latency_ns(&mut self, working_set: usize, pages: Pages) -> Result<f64, BenchError> {
+        let Self { here, random, .. } = self;
+        let mut below = |limit| random.random_range(0..limit);
+        here.run(|| Ok(latency_ns(&Chase::new(working_set, pages, &mut below)?)))
+    }
+}
+
+/// Instructions for a cycle, and cache misses for a byte, where the processor counts them.
+fn add_counts(moved: &Moved, of: &Labels, beside: &Beside, sampler: &mut Sampler) {
+    let Some(counts) = moved.counts.filter(|counts| counts.cycles > 0 && moved.bytes > 0) else {
+        return;
+    };
+    let per_cycle = counts.instructions as f64 / counts.cycles as f64;
+    let per_byte = counts.cache_misses as f64 / moved.bytes as f64;
+    sampler.add("memory.instructions", of, Unit::PerCycle, per_cycle, beside);
+    sampler.add("memory.cache_misses", of, Unit::PerByte, per_byte, beside);
 }
 
 /// Seed of the order of loads: any order is as good that no prefetcher guesses.

@@ -153,7 +153,7 @@ impl Ends {
         check(order.objection(&open.setup))?;
         let source = self.sources.of(&order)?;
         let first = self.sources.first_message(&order);
-        let used = tally::with_interrupts(cpu, || match &open.streams {
+        let used = tally::with_counters(cpu, || match &open.streams {
             Streams::Tcp(streams) => send::over_tcp(streams, &open.setup, &order, &source, first),
             Streams::Udp(sockets) => send::over_udp(sockets, &open.setup, &order, &source, first),
         })?;
@@ -169,7 +169,7 @@ impl Ends {
         let Open { setup, streams, drops, .. } =
             self.open.as_mut().ok_or_else(|| not_open("a flow"))?;
         check(order.objection(setup))?;
-        let used = tally::with_interrupts(cpu, || match streams {
+        let used = tally::with_counters(cpu, || match streams {
             Streams::Tcp(streams) => receive::over_tcp(streams, &order),
             Streams::Udp(sockets) => receive::over_udp(sockets, setup, &order, drops),
         })?;

@@ -199,6 +199,17 @@ impl Ended {
             .unwrap_or_else(|error| panic!("{error}\n{}\n{}", self.stdout, self.stderr))
     }
 
+    /// The record of a measurement that came to its end and left nothing behind.
+    #[track_caller]
+    pub(crate) fn sound(&self) -> Run {
+        assert_eq!(self.code, 0, "{}", self.stderr);
+        assert_eq!(self.left, [""; 0]);
+        let run = self.record();
+        assert!(run.complete && run.environment.is_some());
+        assert_eq!(run.unsupported_figures(), [""; 0]);
+        run
+    }
+
     /// It refused its input in words that hold all of these, and left nothing.
     #[track_caller]
     pub(crate) fn refused(&self, words: &[&str]) {

@@ -7,7 +7,7 @@ use bitpath_measure::series::labels;
 use bitpath_measure::{Labels, Pitfall, Run};
 use nix::sys::signal::Signal;
 
-use crate::invocation::{Ended, Invocation, Started};
+use crate::invocation::{Invocation, Started};
 use crate::processes::{self, Process};
 use crate::turns::{alone, beside_others};
 
@@ -16,16 +16,6 @@ const WELL_UNDER_WAY: u64 = 30;
 
 fn part(name: &str, budget: &str, out: &Path) -> Invocation {
     Invocation::new().with(["probe", name, "--json", "--budget", budget, "--out"]).with([out])
-}
-
-#[track_caller]
-fn sound(ended: &Ended) -> Run {
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
-    assert_eq!(ended.left, [""; 0]);
-    let run = ended.record();
-    assert!(run.complete && run.environment.is_some());
-    assert_eq!(run.unsupported_figures(), [""; 0]);
-    run
 }
 
 fn shown(run: &Run, out: &Path) -> String {
@@ -43,7 +33,7 @@ fn value(run: &Run, name: &str, of: &Labels) -> f64 {
 fn every_channel_of_the_pipeline_stands_beside_the_opteron() {
     let _turn = alone();
     let out = tempfile::tempdir().unwrap();
-    let run = sound(&part("pipeline", "6s", out.path()).run());
+    let run = part("pipeline", "6s", out.path()).run().sound();
     for channel in ["ring", "pipe", "unix", "tcp"] {
         let of = labels([("channel", channel)]);
         assert!(value(&run, "pipeline.gain", &of) > 0.0);
@@ -109,7 +99,7 @@ fn a_processor_that_is_not_there_is_named() {
 fn the_clocks_have_a_verdict_with_its_reasons() {
     let _turn = alone();
     let out = tempfile::tempdir().unwrap();
-    let run = sound(&part("clock", "4s", out.path()).run());
+    let run = part("clock", "4s", out.path()).run().sound();
     for (name, of) in [
         ("clock.cost", labels([("clock", "boottime")])),
         ("syscall.cost", Labels::new()),
@@ -175,7 +165,7 @@ mod decode {
         }
         let (folder, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let clips = CLIPS.map(|(name, _, codec)| made(folder.path(), name, codec));
-        let run = sound(&part("decode", "4s", out.path()).with(&clips).run());
+        let run = part("decode", "4s", out.path()).with(&clips).run().sound();
         for (path, (name, codec, _)) in clips.iter().zip(CLIPS) {
             for kind in ["I", "P", "B", "all"] {
                 let of = labels([("clip", name), ("codec", codec), ("frame", kind)]);

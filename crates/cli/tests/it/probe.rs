@@ -5,7 +5,7 @@ use std::path::Path;
 use bitpath_measure::Run;
 use nix::sys::signal::Signal;
 
-use crate::invocation::{Ended, Invocation};
+use crate::invocation::Invocation;
 use crate::turns::alone;
 
 /// Processor time after which the facts are read and samples are taken [clock ticks]: two seconds.
@@ -20,21 +20,11 @@ fn samples(run: &Run) -> usize {
     run.series.iter().map(|series| series.samples.len()).sum()
 }
 
-#[track_caller]
-fn sound(ended: &Ended) -> Run {
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
-    assert_eq!(ended.left, [""; 0]);
-    let run = ended.record();
-    assert!(run.complete && run.environment.is_some());
-    assert_eq!(run.unsupported_figures(), [""; 0]);
-    run
-}
-
 #[test]
 fn the_memory_curve_is_a_record_with_its_levels() {
     let _turn = alone();
     let out = tempfile::tempdir().unwrap();
-    let run = sound(&probe("memory", out.path(), &["--budget", "8s"]).run());
+    let run = probe("memory", out.path(), &["--budget", "8s"]).run().sound();
     for name in ["memory.bandwidth", "memory.latency", "memory.level.latency"] {
         assert!(run.figures.iter().any(|figure| figure.name == name), "{name}");
     }
@@ -59,7 +49,7 @@ fn a_probe_that_was_cut_short_goes_on_with_its_samples() {
     let partial = ended.record();
     assert!(!partial.complete && samples(&partial) > 0);
 
-    let whole = sound(&probe("clock", out.path(), &["--resume", &partial.id]).run());
+    let whole = probe("clock", out.path(), &["--resume", &partial.id]).run().sound();
     assert_eq!((&whole.id, &whole.started), (&partial.id, &partial.started));
     assert!(samples(&whole) > samples(&partial));
     for series in &partial.series {

@@ -3,7 +3,7 @@
 use bitpath_measure::run::{JobAnswer, Remedy, RemedyOutcome, Verdict};
 use bitpath_measure::{Run, Unit};
 
-use super::{Block, agreement, checks, comparison, sweep};
+use super::{Block, agreement, checks, comparison, probe, sweep};
 use crate::format;
 use crate::plots::Reference;
 use crate::table::Table;
@@ -11,8 +11,8 @@ use crate::table::Table;
 /// The run in one sentence.
 pub(crate) fn headline(run: &Run) -> String {
     let sentence = run.answer.as_ref().and_then(|answer| answer.sentences.first());
-    match sentence {
-        Some(sentence) => sentence.clone(),
+    match sentence.cloned().or_else(|| probe::headline(run)) {
+        Some(sentence) => sentence,
         None if !run.checks.is_empty() => {
             let passed = checks::passed(run);
             format!("{passed} of {} predictions within tolerance.", run.checks.len())

@@ -7,6 +7,7 @@ use std::thread;
 use bitpath_platform::PlatformError;
 use bitpath_platform::affinity::pin_thread;
 use bitpath_platform::clock::monotonic_ns;
+use bitpath_platform::counters::{Counters, Counts};
 use bitpath_platform::memory::kernels::{self, Mix, Operation};
 use bitpath_platform::memory::{Buffer, Pages};
 
@@ -55,7 +56,7 @@ impl Arena {
         mix: Mix,
         working_set: usize,
         all: bool,
-    ) -> Result<f64, BenchError> {
+    ) -> Result<Moved, BenchError> {
         let workers = if all { self.places.len() } else { 1 };
         let share = working_set / workers;
         let together = Barrier::new(workers);
@@ -65,16 +66,35 @@ impl Arena {
             together.wait();
             let _pinned = pinned?;
             let (to, from) = halves(operation, &mut place.buffer[..share]);
-            Ok(rate(|| kernels::run(operation, mix, to, from)))
+            Ok(moved(|| kernels::run(operation, mix, to, from)))
         };
-        let rates: Result<Vec<f64>, PlatformError> = thread::scope(|scope| {
+        // They count the threads that are started from now on.
+        let counters = Counters::open().ok();
+        let moved: Result<Vec<Moved>, PlatformError> = thread::scope(|scope| {
             let work = &work;
             let places = self.places[..workers].iter_mut();
             let hands: Vec<_> = places.map(|place| scope.spawn(move || work(place))).collect();
             hands.into_iter().map(joined).collect()
         });
-        Ok(rates?.iter().sum())
+        let mut all = Moved::default();
+        for Moved { bytes, bytes_per_second, .. } in moved? {
+            all.bytes += bytes;
+            all.bytes_per_second += bytes_per_second;
+        }
+        all.counts = counters.map(|counters| counters.read()).transpose()?;
+        Ok(all)
     }
+}
+
+/// What one sample moved.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Moved {
+    /// Payload of all tries [B].
+    pub bytes: usize,
+    /// Payload a second of the last, the longest [B/s].
+    pub bytes_per_second: f64,
+    /// What the processor counted of all tries, where it counts.
+    pub counts: Option<Counts>,
 }
 
 impl Place {
@@ -97,10 +117,9 @@ fn halves(operation: Operation, set: &mut [u8]) -> (&mut [u8], &[u8]) {
     }
 }
 
-/// Payload bytes a second of an operation that is repeated for the length of a sample [B/s]; the tries
-/// before it warm the caches.
-fn rate(mut operation: impl FnMut() -> usize) -> f64 {
-    let mut repeats = 1;
+/// An operation repeated for the length of a sample; the tries before it warm the caches.
+fn moved(mut operation: impl FnMut() -> usize) -> Moved {
+    let (mut repeats, mut before) = (1, 0);
     loop {
         let start_ns = monotonic_ns();
         let mut bytes = 0;
@@ -109,8 +128,10 @@ fn rate(mut operation: impl FnMut() -> usize) -> f64 {
         }
         let elapsed_ns = monotonic_ns() - start_ns;
         if elapsed_ns >= SAMPLE_NS {
-            return bytes as f64 / elapsed_ns as f64 * 1e9;
+            let bytes_per_second = bytes as f64 / elapsed_ns as f64 * 1e9;
+            return Moved { bytes: before + bytes, bytes_per_second, counts: None };
         }
+        before += bytes;
         repeats *= 4;
     }
 }
@@ -127,8 +148,10 @@ mod tests {
         let mut arena = Arena::take(&cpus, 1 << 16, Pages::Usual).unwrap();
         assert_eq!(arena.places.len(), cpus.len());
         for (operation, all) in [(Operation::Read, false), (Operation::Copy, true)] {
-            let rate = arena.bandwidth(operation, Mix::Scalar, 1 << 16, all).unwrap();
-            assert!(rate.is_finite() && rate > 0.0);
+            let moved = arena.bandwidth(operation, Mix::Scalar, 1 << 16, all).unwrap();
+            assert!(moved.bytes_per_second.is_finite() && moved.bytes_per_second > 0.0);
+            // A copy's payload is half of its set.
+            assert_eq!(moved.bytes % (1 << 15), 0, "{moved:?}");
         }
     }
 

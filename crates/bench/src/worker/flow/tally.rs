@@ -4,6 +4,7 @@ use std::thread;
 
 use bitpath_platform::affinity;
 use bitpath_platform::clock::monotonic_ns;
+use bitpath_platform::counters::{Counters, Counts};
 use bitpath_platform::usage::{CpuInterrupts, ThreadUsage};
 
 use crate::BenchError;
@@ -87,8 +88,9 @@ fn sum(tallies: &[Tally]) -> FlowUse {
     all
 }
 
-/// Counts the interrupts of this side's processor beside a transfer.
-pub(super) fn with_interrupts(
+/// Counts the interrupts of this side's processor beside a transfer, and what the processor itself counts
+/// of it where it does.
+pub(super) fn with_counters(
     cpu: Option<usize>,
     transfer: impl FnOnce() -> Result<FlowUse, BenchError>,
 ) -> Result<FlowUse, BenchError> {
@@ -96,8 +98,13 @@ pub(super) fn with_interrupts(
         Some(cpu) => cpu,
         None => affinity::allowed_cpus()?.first().copied().unwrap_or(0),
     };
+    let counters = Counters::open().ok();
     let before = CpuInterrupts::now(cpu)?;
     let mut used = transfer()?;
+    if let Some(counters) = counters {
+        let Counts { cycles, instructions, cache_misses } = counters.read()?;
+        (used.cycles, used.instructions, used.cache_misses) = (cycles, instructions, cache_misses);
+    }
     let CpuInterrupts { interrupts, softirqs, .. } = CpuInterrupts::now(cpu)?.since(&before);
     (used.interrupts, used.softirqs) = (interrupts, softirqs);
     Ok(used)

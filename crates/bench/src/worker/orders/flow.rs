@@ -185,6 +185,12 @@ pub struct FlowUse {
     pub interrupts: u64,
     /// Runs of deferred interrupt work on this side's processor meanwhile [count].
     pub softirqs: u64,
+    /// Cycles of the core; 0 where the machine does not count them.
+    pub cycles: u64,
+    /// Instructions that were completed; 0 likewise.
+    pub instructions: u64,
+    /// Loads and stores that the last-level cache did not answer; 0 likewise [count].
+    pub cache_misses: u64,
     /// Calls that were to send without a copy [count].
     pub completions: u64,
     /// Those of them whose bytes the kernel copied after all [count].
