@@ -56,6 +56,9 @@ impl Channels {
         let began_ns = clock::monotonic_ns();
         let mut pass = Pass::default();
         for number in 0..order.blocks {
+            if number % BLOCKS_A_LOOK == 0 {
+                check_pace(began_ns, number, order.blocks)?;
+            }
             match (&mut incoming, &mut outgoing) {
                 (None, Some(outgoing)) => outgoing.send(|block| pass.fill(block, number))?,
                 (Some(incoming), None) => incoming.receive(|block| pass.add(block))?,
@@ -77,6 +80,23 @@ impl Channels {
         };
         Ok(Report::Stage(StageUse { began_ns, ended_ns, sum: pass.sum, usage }))
     }
+}
+
+/// Longest time that a stage takes for all of its blocks [ns]: hundreds of times what they should take. A
+/// channel that stalls again and again, as TCP does with room for less than a segment, is given up.
+const LONGEST_NS: u64 = 5_000_000_000;
+
+/// Blocks between two looks at the clock: a look costs less than a hundredth of them.
+const BLOCKS_A_LOOK: u64 = 16;
+
+/// Whether the blocks still come fast enough to wait for all of them.
+fn check_pace(began_ns: u64, number: u64, blocks: u64) -> Result<(), BenchError> {
+    if clock::monotonic_ns() - began_ns < LONGEST_NS {
+        return Ok(());
+    }
+    let seconds = LONGEST_NS / 1_000_000_000;
+    let reason = format!("the channel stalls: {number} of {blocks} blocks in {seconds} s");
+    Err(BenchError::Worker { worker: "worker".into(), task: "pass blocks on".into(), reason })
 }
 
 /// What a stage does with blocks, and what it did so far.
@@ -152,6 +172,15 @@ mod tests {
             assert_eq!([sent, passed, got].map(|stage| stage.usage.bytes), [409_600; 3], "{spec}");
             assert!(got.ended_ns > sent.began_ns, "{spec}");
         }
+    }
+
+    #[test]
+    fn a_channel_that_stalls_is_given_up() {
+        let now_ns = clock::monotonic_ns();
+        assert!(check_pace(now_ns, 16, 1536).is_ok());
+        let error = check_pace(now_ns - LONGEST_NS, 16, 1536).unwrap_err();
+        assert!(error.refusal(), "the rest of a probe goes on");
+        assert!(error.to_string().contains("16 of 1536 blocks in 5 s"), "{error}");
     }
 
     #[test]
