@@ -36,7 +36,7 @@ pub fn hold(a: &Measured<'_>, b: &Measured<'_>) -> Run {
         let Some(of_b) = b.figures.iter().find(same) else { continue };
         if let Some(ratio) = ratio(&of_a.estimate, &of_b.estimate) {
             compared += 1;
-            agreed += u32::from(ratio.low <= 1.0 && 1.0 <= ratio.high);
+            agreed += u32::from(agree(&ratio));
             run.figures.push(labelled(of_a, "B / A", Unit::Ratio, ratio));
         }
         run.figures.push(labelled(of_a, "A", of_a.unit, of_a.estimate));
@@ -55,6 +55,12 @@ pub fn hold(a: &Measured<'_>, b: &Measured<'_>) -> Run {
     run
 }
 
+/// Whether two figures agree, by the ratio of the one over the other.
+#[must_use]
+pub fn agree(ratio: &Estimate) -> bool {
+    ratio.low <= 1.0 && 1.0 <= ratio.high
+}
+
 /// Figures with intervals that both measurements have [count].
 pub const COMPARED: &str = "agreement.compared";
 
@@ -71,14 +77,7 @@ fn labelled(figure: &Figure, of: &str, unit: Unit, estimate: Estimate) -> Figure
 /// where A may be nothing.
 fn ratio(a: &Estimate, b: &Estimate) -> Option<Estimate> {
     let positive = a.low > 0.0 && a.value > 0.0;
-    (has_interval(a) && has_interval(b) && positive).then(|| Estimate {
-        value: b.value / a.value,
-        low: b.low / a.high,
-        high: b.high / a.low,
-        confidence: a.confidence.min(b.confidence),
-        samples: a.samples.min(b.samples),
-        method: a.method,
-    })
+    (has_interval(a) && has_interval(b) && positive).then(|| b.over(a))
 }
 
 /// Whether an estimate has an interval that says something; a profile's does not say of how many samples.

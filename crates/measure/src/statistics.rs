@@ -102,6 +102,19 @@ impl Estimate {
         Self { value: scale(self.value), low: scale(self.low), high: scale(self.high), ..*self }
     }
 
+    /// This estimate over another that was made apart; the interval holds every quotient of theirs.
+    #[must_use]
+    pub fn over(&self, below: &Self) -> Self {
+        Self {
+            value: self.value / below.value,
+            low: self.low / below.high,
+            high: self.high / below.low,
+            confidence: self.confidence.min(below.confidence),
+            samples: self.samples.min(below.samples),
+            method: below.method,
+        }
+    }
+
     /// This estimate in another unit: every end multiplied by `factor`.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Self {

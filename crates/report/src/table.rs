@@ -157,6 +157,11 @@ pub(crate) fn figures_named<'a>(run: &'a Run, names: &[&str]) -> Vec<&'a Figure>
     run.figures.iter().filter(|figure| names.contains(&figure.name.as_str())).collect()
 }
 
+/// A label's value; nothing where the figure has no such label.
+pub(crate) fn label<'a>(figure: &'a Figure, key: &str) -> &'a str {
+    figure.labels.get(key).map_or("", String::as_str)
+}
+
 fn written(figure: &Figure) -> String {
     format::estimate(figure.unit, &figure.estimate)
 }

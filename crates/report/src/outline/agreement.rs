@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use bitpath_measure::agreement::{AGREED, COMPARED, OF};
+use bitpath_measure::agreement::{AGREED, COMPARED, OF, agree};
 use bitpath_measure::run::Figure;
 use bitpath_measure::statistics::median;
 use bitpath_measure::{Labels, Run};
@@ -63,7 +63,7 @@ struct Pair<'a> {
 
 impl Pair<'_> {
     fn agrees(&self) -> bool {
-        self.ratio.estimate.low <= 1.0 && 1.0 <= self.ratio.estimate.high
+        agree(&self.ratio.estimate)
     }
 
     /// How far B is from A, the same for half and for twice.

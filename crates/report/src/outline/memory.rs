@@ -11,7 +11,7 @@ use super::{Block, HALF_WIDTH, Picture};
 use crate::format;
 use crate::plots;
 use crate::svg::Plot;
-use crate::table::{Table, figures_named};
+use crate::table::{Table, figures_named, label};
 
 /// Beginning of the names of this part's figures.
 pub(super) const PART: &str = "memory.";
@@ -158,10 +158,6 @@ fn octaves(figures: &[&Figure]) -> Vec<u64> {
 
 fn size(figure: &Figure) -> u64 {
     label(figure, "working_set_bytes").parse().unwrap_or(0)
-}
-
-fn label<'a>(figure: &'a Figure, key: &str) -> &'a str {
-    figure.labels.get(key).map_or("", String::as_str)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::{Block, FULL_WIDTH, Fold, HALF_WIDTH, Picture};
 use crate::format;
 use crate::plots;
 use crate::svg::Plot;
-use crate::table::Table;
+use crate::table::{Table, label};
 
 /// What was varied, the heading of its table, and the title of its values.
 const VARIED: [(&str, &str, &str); 7] = [
@@ -338,10 +338,6 @@ fn values<'a>(figures: &[&'a Figure], key: &str) -> Vec<&'a str> {
 /// The place of a value among others: nothing comes first, then numbers, then words.
 fn number(text: &str) -> u64 {
     if text == "off" { 0 } else { text.parse().unwrap_or(u64::MAX) }
-}
-
-fn label<'a>(figure: &'a Figure, key: &str) -> &'a str {
-    figure.labels.get(key).map_or("", String::as_str)
 }
 
 fn written(figure: Option<&Figure>) -> String {

@@ -146,16 +146,9 @@ fn tsc_hz(run: &Run) -> Option<f64> {
     measured.or_else(|| run.environment.as_ref()?.clock.tsc_hz)
 }
 
-/// The quotient of two estimates that were made apart; its interval holds every quotient of theirs.
+/// The quotient of two estimates, of which one may be a single reading that counts for no sample.
 fn quotient(above: &Estimate, below: &Estimate) -> Estimate {
-    Estimate {
-        value: above.value / below.value,
-        low: above.low / below.high,
-        high: above.high / below.low,
-        samples: above.samples.max(below.samples),
-        confidence: above.confidence.min(below.confidence),
-        method: below.method,
-    }
+    Estimate { samples: above.samples.max(below.samples), ..above.over(below) }
 }
 
 /// The sum of two estimates; its interval holds every sum of theirs.
