@@ -7,6 +7,7 @@ use bitpath_measure::statistics::FitError;
 use bitpath_media::FilmError;
 use bitpath_platform::PlatformError;
 use bitpath_platform::codec::CodecError;
+use bitpath_sim::profile::WakeError;
 
 /// Why an experiment could not be made or not be finished.
 #[derive(Debug, thiserror::Error)]
@@ -62,6 +63,9 @@ pub enum BenchError {
         /// Why.
         source: FitError,
     },
+    /// The measured costs of a wake-up are no curve.
+    #[error("the costs of a wake-up: {0}")]
+    WakeUps(#[from] WakeError),
     /// A knob cannot be turned so.
     #[error("{knob}: {reason}")]
     Knob {

@@ -13,10 +13,12 @@ mod figures;
 mod socket_memory;
 mod sourced;
 mod stack;
+mod wake;
 
 pub use socket_memory::{PacketMemory, SocketMemory};
 pub use sourced::{Source, Sourced};
 pub use stack::{CallCost, CallSize, Directions, NanosPerByte, Stack, Transport};
+pub use wake::{Wake, WakeCost, WakeError};
 
 use bitpath_measure::{BitRate, ByteCount, ByteRate, Hertz, Picos};
 use bitpath_media::FrameKind;
@@ -33,7 +35,8 @@ pub struct HostProfile {
     pub name: String,
     /// The processors.
     pub cpu: Cpu,
-    /// What it costs to wake a sleeping receiver.
+    /// What it costs to wake a sleeping receiver, by how long it slept.
+    #[schemars(with = "Vec<WakeCost>")]
     pub wake: Wake,
     /// What the path between sender and receiver is made of.
     pub path: Path,
@@ -77,60 +80,6 @@ pub struct Cpu {
     /// How late such a sleep ends [ps].
     #[serde(deserialize_with = "bounds::sourced_cost")]
     pub timer_lateness: Sourced<Picos>,
-}
-
-/// Waking a receiver that sleeps in its read: the longer it slept, the deeper its processor.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Wake {
-    /// After a sleep of at most `short`, as between the packets of a stream.
-    pub after_short_sleep: WakeCost,
-    /// After a sleep of at least `long`, as before a frame; in between the costs rise linearly.
-    pub after_long_sleep: WakeCost,
-    /// Longest short sleep [ps].
-    #[serde(deserialize_with = "bounds::sourced_cost")]
-    pub short: Sourced<Picos>,
-    /// Shortest long sleep [ps].
-    #[serde(deserialize_with = "bounds::sourced_cost")]
-    pub long: Sourced<Picos>,
-}
-
-/// One wake-up.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct WakeCost {
-    /// Processor time that the sender's core spends on it [ps].
-    #[serde(deserialize_with = "bounds::sourced_cost")]
-    pub sender: Sourced<Picos>,
-    /// Processor time that the receiver spends on falling asleep and coming back [ps].
-    #[serde(deserialize_with = "bounds::sourced_cost")]
-    pub receiver: Sourced<Picos>,
-    /// From the arrival of the packet until the receiver runs [ps].
-    #[serde(deserialize_with = "bounds::sourced_cost")]
-    pub latency: Sourced<Picos>,
-}
-
-impl Wake {
-    /// Costs of a wake-up after a sleep: sender, receiver, latency [ps].
-    #[must_use]
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "between two positive times"
-    )]
-    pub fn after(&self, slept: Picos) -> [u64; 3] {
-        let (short, long) = (self.short.value.0, self.long.value.0.max(self.short.value.0 + 1));
-        let depth = (slept.0.clamp(short, long) - short) as f64 / (long - short) as f64;
-        let between = |a: &Sourced<Picos>, b: &Sourced<Picos>| {
-            (a.value.0 as f64 + (b.value.0 as f64 - a.value.0 as f64) * depth) as u64
-        };
-        let (a, b) = (&self.after_short_sleep, &self.after_long_sleep);
-        [
-            between(&a.sender, &b.sender),
-            between(&a.receiver, &b.receiver),
-            between(&a.latency, &b.latency),
-        ]
-    }
 }
 
 /// What lies between the two sockets.

@@ -12,6 +12,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::points::Effort;
 use super::profile::{self, Facts};
+use super::wake::Plain;
 use super::{copy, decode, host, socket_memory, stack, wake};
 use crate::BenchError;
 use crate::clip::StudyClip;
@@ -124,8 +125,10 @@ pub(crate) fn round(
         sampler.add_alone("stack.packet_rate", &transport, Unit::PacketsPerSecond, &[rate]);
     }
     if let Some((send_ns, receive_ns)) = plain {
-        wake::long_slice(bed, sampler, send_ns, receive_ns)?;
-        wake::short_slice(bed, sampler, send_ns, receive_ns)?;
+        let plain = Plain { send_ns, receive_ns };
+        for gap_ns in wake::GAPS_NS {
+            wake::slice(bed, sampler, gap_ns, plain)?;
+        }
     }
     if let Some(clip) = clip {
         measured.decoded.push(decode::pass(bed, sampler, &clip.path)?);

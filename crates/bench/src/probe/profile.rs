@@ -27,12 +27,6 @@ pub struct Facts<'a> {
     pub decode: Vec<DecodeCost>,
 }
 
-/// A sleep that another packet of a stream ends: its sender takes some microseconds for one.
-const SHORT_SLEEP: Picos = Picos::from_nanos(4_000);
-
-/// A sleep that is long enough for the processor to be all idle.
-const LONG_SLEEP: Picos = Picos::from_nanos(25_000);
-
 /// The profile of this host; the fits are kept in the record as figures.
 ///
 /// # Errors
@@ -66,12 +60,7 @@ pub fn build(
             timer_sleep: time("timer.cost", &none),
             timer_lateness: time("timer.lateness", &none),
         },
-        wake: Wake {
-            after_short_sleep: wake_cost(sampler, "short", run),
-            after_long_sleep: wake_cost(sampler, "long", run),
-            short: Sourced::assumed(SHORT_SLEEP, "the time between two packets of a stream"),
-            long: Sourced::assumed(LONG_SLEEP, "the latency of a wake-up from deep sleep"),
-        },
+        wake: wake_costs(sampler, run)?,
         path: Path {
             kind: bed.path(),
             mtu: Sourced::measured(bed.mtu(), None, run),
@@ -117,11 +106,20 @@ fn sourced_time(sampler: &Sampler, name: &str, labels: &Labels, run: &str) -> So
     )
 }
 
-fn wake_cost(sampler: &Sampler, sleep: &str, run: &str) -> WakeCost {
-    let time = |what: &str| {
-        sourced_time(sampler, &format!("stack.wake.{what}"), &wake::sleep_labels(sleep), run)
-    };
-    WakeCost { sender: time("sender"), receiver: time("receiver"), latency: time("latency") }
+/// The costs of a wake-up, by the sleeps in their order. A sleep that disturbance made as long as the next
+/// one's is left out.
+fn wake_costs(sampler: &Sampler, run: &str) -> Result<Wake, BenchError> {
+    let mut costs: Vec<WakeCost> = Vec::new();
+    for gap_ns in wake::GAPS_NS {
+        let of = wake::gap_labels(gap_ns);
+        let time = |what: &str| sourced_time(sampler, &format!("stack.wake.{what}"), &of, run);
+        let [slept, sender, receiver, latency] =
+            ["slept", "sender", "receiver", "latency"].map(time);
+        if costs.last().is_none_or(|shorter| shorter.slept.value < slept.value) {
+            costs.push(WakeCost { slept, sender, receiver, latency });
+        }
+    }
+    Ok(Wake::try_from(costs)?)
 }
 
 fn copy(sampler: &Sampler, run: &str) -> Vec<CopyBandwidth> {

@@ -1,4 +1,5 @@
-//! What it costs to wake a receiver that sleeps in its read: the sender, the receiver, and time.
+//! What it costs to wake a receiver that sleeps in its read, by how long it slept: the sender, the receiver,
+//! and time.
 //!
 //! After a long sleep (paced messages) its processor is deep asleep; between the packets of a
 //! stream it has hardly begun to sleep, and everything is cheaper. In a stream the latency shows
@@ -12,91 +13,129 @@
 use std::time::Duration;
 
 use bitpath_measure::series::labels;
-use bitpath_measure::statistics::median;
 use bitpath_measure::{Labels, Unit};
 use bitpath_sim::profile::{Side, Transport};
 
 use crate::BenchError;
 use crate::sampling::{Beside, Sampler};
 use crate::testbed::{Testbed, unexpected};
-use crate::worker::{Order, Report, TransferOrder, Woken};
+use crate::worker::{Order, Outgoing, Report, TransferOrder, Woken};
 
 /// Size of the messages [B]: that of a full packet, whose plain cost the stack's probe has.
 pub const WAKE_MESSAGE: usize = 1472;
 
-/// Messages in one slice.
+/// Gaps between messages [ns]: none, a stream; then from what a busy sender leaves to long beside any
+/// latency. A kernel that polls before it halts, and a host below that does, make the steps between.
+pub const GAPS_NS: [u64; 7] = [0, 10_000, 15_000, 25_000, 50_000, 100_000, 200_000];
+
+/// Messages in one slice of paced ones.
 const MESSAGES: u64 = 300;
-
-/// Gap between paced messages [ns]: long beside any latency.
-pub const LONG_GAP_NS: u64 = 200_000;
-
-/// Longest wait for one slice, which takes some 60 ms.
-const SLICE_PATIENCE: Duration = Duration::from_secs(20);
 
 /// Messages in one slice of the stream: some twenty milliseconds.
 const STREAM_MESSAGES: u64 = 6000;
 
-/// Labels of wake-ups after a short or a long sleep.
-#[must_use]
-pub fn sleep_labels(sleep: &str) -> Labels {
-    labels([("sleep", sleep)])
+/// Longest wait for one slice, which takes some 60 ms.
+const SLICE_PATIENCE: Duration = Duration::from_secs(20);
+
+/// Way of a message from which it was not the wake-up that held it up, but another process [ns].
+const HELD_UP_NS: u64 = 300_000;
+
+/// Plain costs of the message without a wake-up.
+#[derive(Clone, Copy, Debug)]
+pub struct Plain {
+    /// Of the call that sends it [ns].
+    pub send_ns: f64,
+    /// Of the call that receives it [ns].
+    pub receive_ns: f64,
 }
 
-/// One slice of messages to a receiver that slept for long. `send_ns` and `receive_ns`
-/// are the plain costs of the message without a wake-up.
+/// Labels of wake-ups between messages a gap apart.
+#[must_use]
+pub fn gap_labels(gap_ns: u64) -> Labels {
+    labels([("gap_ns", &gap_ns.to_string())])
+}
+
+/// One slice of messages a gap apart, to a receiver that sleeps in between.
 ///
 /// # Errors
 /// Those of the workers.
-pub fn long_slice(
+pub fn slice(
     bed: &mut Testbed,
     sampler: &mut Sampler,
-    send_ns: f64,
-    receive_ns: f64,
+    gap_ns: u64,
+    plain: Plain,
 ) -> Result<(), BenchError> {
-    let order = order(MESSAGES, LONG_GAP_NS);
+    if gap_ns == 0 { stream(bed, sampler, plain) } else { paced(bed, sampler, gap_ns, plain) }
+}
+
+fn paced(
+    bed: &mut Testbed,
+    sampler: &mut Sampler,
+    gap_ns: u64,
+    plain: Plain,
+) -> Result<(), BenchError> {
+    let order = order(MESSAGES, gap_ns);
     let to_sender = Order::SendPaced(order);
     let (report, woken, beside) = transfer(bed, sampler, order, &to_sender)?;
     let Report::Paced(outgoing) = report else {
         return Err(unexpected(Side::Sender, &to_sender, &report));
     };
-    // Not every message finds the receiver asleep: costs are divided by its sleeps.
-    let sleeps = woken.usage.sleeps.max(1) as f64;
-    let messages = woken.at_ns.len().min(outgoing.len()) as f64;
-    let sender: f64 = outgoing.iter().map(|call| call.took_ns as f64 - send_ns).sum();
-    let receiver = woken.usage.cpu_ns as f64 - messages * receive_ns;
-    let ways: Vec<f64> = outgoing
-        .iter()
-        .zip(&woken.at_ns)
-        .map(|(out, at)| at.saturating_sub(out.began_ns) as f64)
-        .collect();
-    let latency = median(&ways).unwrap_or(0.0) - send_ns - receive_ns;
-    keep(sampler, "long", [sender / sleeps, receiver / sleeps, latency], &beside);
+    let woke = Wakes::of(&outgoing, &woken.at_ns, plain);
+    let receiver = woken.usage.cpu_ns as f64 - woken.at_ns.len() as f64 * plain.receive_ns;
+    let receiver = receiver / woken.usage.sleeps.max(1) as f64;
+    let [slept, sender, latency] = woke.means();
+    keep(sampler, gap_ns, [slept, sender, receiver, latency], &beside);
     Ok(())
 }
 
-/// One slice of an unpaced stream. `send_ns` and `receive_ns` are the plain costs of the message
-/// without a wake-up.
-///
-/// # Errors
-/// Those of the workers.
-pub fn short_slice(
-    bed: &mut Testbed,
-    sampler: &mut Sampler,
-    send_ns: f64,
-    receive_ns: f64,
-) -> Result<(), BenchError> {
+/// The messages of a slice that found the receiver asleep.
+#[derive(Debug, Default)]
+struct Wakes {
+    slept_ns: Vec<f64>,
+    sender_ns: Vec<f64>,
+    latency_ns: Vec<f64>,
+}
+
+impl Wakes {
+    fn of(outgoing: &[Outgoing], at_ns: &[u64], plain: Plain) -> Self {
+        let mut wakes = Self::default();
+        for (pair, at) in outgoing.windows(2).zip(at_ns.windows(2)) {
+            let out = pair[1];
+            let arrived_ns = out.began_ns as f64 + plain.send_ns;
+            let slept_ns = arrived_ns - at[0] as f64;
+            if slept_ns > 0.0 && at[1].saturating_sub(out.began_ns) < HELD_UP_NS {
+                wakes.slept_ns.push(slept_ns);
+                wakes.sender_ns.push(out.took_ns as f64 - plain.send_ns);
+                wakes.latency_ns.push(at[1] as f64 - arrived_ns - plain.receive_ns);
+            }
+        }
+        wakes
+    }
+
+    /// Means of the sleep, the sender's cost and the latency [ns]. A processor that polls before it halts is
+    /// woken in one of two ways: the median would be that of the more frequent one alone.
+    fn means(&self) -> [f64; 3] {
+        [&self.slept_ns, &self.sender_ns, &self.latency_ns]
+            .map(|values| values.iter().sum::<f64>() / values.len().max(1) as f64)
+    }
+}
+
+fn stream(bed: &mut Testbed, sampler: &mut Sampler, plain: Plain) -> Result<(), BenchError> {
     let order = order(STREAM_MESSAGES, 0);
     let to_sender = Order::Burst(order);
     let (report, woken, beside) = transfer(bed, sampler, order, &to_sender)?;
     let Report::Slice(sent) = report else {
         return Err(unexpected(Side::Sender, &to_sender, &report));
     };
+    let Plain { send_ns, receive_ns } = plain;
     let sleeps = woken.usage.sleeps.max(1) as f64;
     let messages = woken.usage.calls as f64;
     let sender = (sent.cpu_ns as f64 - messages * send_ns) / sleeps;
     let receiver = (woken.usage.cpu_ns as f64 - messages * receive_ns) / sleeps;
     let latency = sender.max(0.0) + (messages / sleeps - 0.5) * (send_ns - receive_ns);
-    keep(sampler, "short", [sender, receiver, latency], &beside);
+    // It falls asleep at any time of a call that sends.
+    let slept = send_ns / 2.0;
+    keep(sampler, 0, [slept, sender, receiver, latency], &beside);
     Ok(())
 }
 
@@ -123,18 +162,29 @@ fn transfer(
 
 fn keep(
     sampler: &mut Sampler,
-    sleep: &str,
-    [sender, receiver, latency]: [f64; 3],
+    gap_ns: u64,
+    [slept, sender, receiver, latency]: [f64; 4],
     beside: &Beside,
 ) {
-    let found = [("sender", sender), ("receiver", receiver), ("latency", latency)];
+    let found =
+        [("slept", slept), ("sender", sender), ("receiver", receiver), ("latency", latency)];
     for (what, nanos) in found {
-        sampler.add(
-            &format!("stack.wake.{what}"),
-            &sleep_labels(sleep),
-            Unit::Nanoseconds,
-            nanos.max(0.0),
-            beside,
-        );
+        let name = format!("stack.wake.{what}");
+        sampler.add(&name, &gap_labels(gap_ns), Unit::Nanoseconds, nanos.max(0.0), beside);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_that_comes_before_the_last_was_read_wakes_nobody() {
+        let out = |began_ns| Outgoing { began_ns, took_ns: 1500 };
+        let plain = Plain { send_ns: 1000.0, receive_ns: 400.0 };
+        let outgoing = [out(0), out(10_000), out(20_000), out(21_000)];
+        let wakes = Wakes::of(&outgoing, &[4000, 16_000, 25_000, 25_500], plain);
+        assert_eq!(wakes.slept_ns, [7000.0, 5000.0]);
+        assert_eq!(wakes.means(), [6000.0, 500.0, 4100.0]);
     }
 }

@@ -81,13 +81,7 @@ impl Parameter {
             Self::StackReceive => {
                 cheaper_call(&mut host.stack.of_mut(job.transport).receive, factor);
             }
-            Self::WakeUp => {
-                for wake in [&mut host.wake.after_short_sleep, &mut host.wake.after_long_sleep] {
-                    for cost in [&mut wake.sender, &mut wake.receiver, &mut wake.latency] {
-                        cheaper(cost, factor);
-                    }
-                }
-            }
+            Self::WakeUp => host.wake.change(|cost| cheaper(cost, factor)),
             Self::Decode => {
                 let Work::Mpeg { software_decode: true, .. } = job.work else { return None };
                 for cost in host.decode.iter_mut().flat_map(|clip| &mut clip.frames) {

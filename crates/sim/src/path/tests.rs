@@ -7,7 +7,7 @@ use super::run;
 use crate::host::HostScenario;
 use crate::job::{Job, Work};
 use crate::link::Link;
-use crate::profile::{NanosPerByte, Sourced, Transport};
+use crate::profile::{NanosPerByte, Sourced, Transport, Wake, WakeCost};
 
 /// A host whose figures are round: 3000 ns to send, 500 ns to receive, no wake-up cost.
 pub(crate) fn scenario(job: Job) -> HostScenario {
@@ -71,9 +71,9 @@ fn a_limited_link_holds_the_sender_back() {
 #[test]
 fn waking_a_sleeping_receiver_slows_the_sender() {
     let mut waking = scenario(raw(1000));
-    waking.host.wake.after_short_sleep.sender = Sourced::assumed(Picos::from_nanos(4000), "test");
-    waking.host.wake.after_short_sleep.latency =
-        Sourced::assumed(Picos::from_nanos(12_000), "test");
+    let cost = |nanos| Sourced::assumed(Picos::from_nanos(nanos), "test");
+    let [slept, sender, receiver, latency] = [0, 4000, 0, 12_000].map(cost);
+    waking.host.wake = Wake::try_from(vec![WakeCost { slept, sender, receiver, latency }]).unwrap();
     let outcome = run(&waking);
     assert!(
         outcome.sent < 300_000 && outcome.sleeps > 10_000,

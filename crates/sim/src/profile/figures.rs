@@ -17,8 +17,9 @@ impl HostProfile {
         all.time("cpu.context_switch", &[], &cpu.context_switch);
         all.time("cpu.timer_sleep", &[], &cpu.timer_sleep);
         all.time("cpu.timer_lateness", &[], &cpu.timer_lateness);
-        all.wake("short", &self.wake.after_short_sleep);
-        all.wake("long", &self.wake.after_long_sleep);
+        for (length, cost) in self.wake.costs().iter().enumerate() {
+            all.wake(length + 1, cost);
+        }
         all.add("path.mtu", &[], Unit::Bytes, &self.path.mtu, |mtu| mtu.0 as f64);
         all.time("path.softirq_per_packet", &[], &self.path.softirq_per_packet);
         all.stack("udp", &self.stack.udp);
@@ -83,8 +84,10 @@ impl List {
         self.add(name, of, Unit::NanosecondsPerByte, from, |cost| cost.0);
     }
 
-    fn wake(&mut self, sleep: &str, cost: &WakeCost) {
-        let of = [("sleep", sleep.to_owned())];
+    /// Two hosts sleep not equally long: their lengths are told apart by their place.
+    fn wake(&mut self, length: usize, cost: &WakeCost) {
+        let of = [("length", length.to_string())];
+        self.time("wake.slept", &of, &cost.slept);
         self.time("wake.sender", &of, &cost.sender);
         self.time("wake.receiver", &of, &cost.receiver);
         self.time("wake.latency", &of, &cost.latency);
