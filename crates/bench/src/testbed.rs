@@ -9,7 +9,7 @@
 mod flow;
 mod party;
 
-pub use flow::{Direction, Way};
+pub use flow::{Direction, Slice, Way};
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;

@@ -29,11 +29,9 @@ pub fn hold(a: &Measured<'_>, b: &Measured<'_>) -> Run {
         run.documents.push(Document { name, text: String::new() });
     }
     let (mut compared, mut agreed) = (0_u32, 0_u32);
+    let of_b = Figure::index(b.figures);
     for of_a in a.figures {
-        let same = |of_b: &&Figure| {
-            (&of_b.name, &of_b.labels, of_b.unit) == (&of_a.name, &of_a.labels, of_a.unit)
-        };
-        let Some(of_b) = b.figures.iter().find(same) else { continue };
+        let Some(of_b) = of_b.get(&of_a.key()) else { continue };
         if let Some(ratio) = ratio(&of_a.estimate, &of_b.estimate) {
             compared += 1;
             agreed += u32::from(agree(&ratio));

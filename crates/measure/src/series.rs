@@ -10,6 +10,9 @@ use crate::statistics::steady_from;
 /// What tells one series from another of the same name: message size, transport, side, ...
 pub type Labels = BTreeMap<String, String>;
 
+/// What tells one series, or one figure, of a record from every other: name, labels and unit.
+pub type Key<'a> = (&'a str, &'a Labels, Unit);
+
 /// The unit of a number in a record.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
@@ -158,6 +161,12 @@ impl Series {
     #[must_use]
     pub fn new(name: &str, labels: Labels, unit: Unit) -> Self {
         Self { name: name.into(), labels, unit, warm_up: 0, samples: Vec::new() }
+    }
+
+    /// What tells it from every other series.
+    #[must_use]
+    pub fn key(&self) -> Key<'_> {
+        (&self.name, &self.labels, self.unit)
     }
 
     /// The values that count, in order: those behind the warm-up, and of these the undisturbed

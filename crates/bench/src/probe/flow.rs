@@ -21,8 +21,8 @@ use crate::BenchError;
 use crate::probe::points::{Effort, Point, sample_all};
 use crate::sampling::{Beside, Sampler};
 use crate::steps::Steps;
-use crate::testbed::Testbed;
-use crate::worker::{FlowOrder, FlowUse, PingOrder};
+use crate::testbed::{Slice, Testbed};
+use crate::worker::{FlowUse, PingOrder};
 pub use beds::Beds;
 use cases::{Case, Kind};
 pub use conclusion::conclude;
@@ -49,19 +49,14 @@ pub const COPY_BANDWIDTH: &str = "stack.copy_bandwidth";
 /// Working set of that copy [B]: source and destination together are beyond most caches.
 const COPY_WORKING_SET: usize = 256 << 20;
 
-/// Length of a slice [ns]: thousands of messages, and little enough that all cases have their turn
-/// within a minute.
-const SLICE_NS: f64 = 30e6;
+/// A slice: thousands of messages, and little enough that all cases have their turn within a minute. The
+/// transfer that tells it is longer than it takes to wake two processes. Even the largest of the fewest
+/// messages fill every buffer on their way.
+const SLICE: Slice = Slice { length_ns: 30e6, warm_up_ns: 100e3, least_messages: 16 };
 
 /// Bytes and messages of the short transfer before a slice; the fewer of both.
 const WARM_BYTES: usize = 1 << 20;
 const WARM_MESSAGES: u64 = 1000;
-
-/// Fewest messages of a slice: even the largest then fill every buffer on their way.
-const LEAST_MESSAGES: u64 = 16;
-
-/// Most messages of a slice: where the short transfer looked too fast.
-const MOST_MESSAGES: u64 = 1_000_000;
 
 /// Round trips of one sample: the longest 0.1 % of them are two.
 const PINGS: u64 = 2000;
@@ -183,17 +178,8 @@ fn slice(
 fn transfer(case: &Case, bed: &mut Testbed) -> Result<(FlowUse, FlowUse), BenchError> {
     open(case, bed)?;
     let few = (WARM_BYTES / case.message_bytes) as u64;
-    let order = case.order(few.clamp(LEAST_MESSAGES / 2, WARM_MESSAGES));
-    let (warm, heard) = bed.transfer(&order, case.direction)?;
-    let elapsed_ns = warm.elapsed_ns.max(heard.elapsed_ns).max(1) as f64;
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a positive count, and `as` saturates"
-    )]
-    let messages = (order.messages as f64 * SLICE_NS / elapsed_ns) as u64;
-    let messages = messages.clamp(LEAST_MESSAGES, MOST_MESSAGES);
-    bed.transfer(&FlowOrder { messages, ..order }, case.direction)
+    let order = case.order(few.clamp(SLICE.least_messages / 2, WARM_MESSAGES));
+    bed.slice(&SLICE, &order, case.direction)
 }
 
 /// Opens the flow of a case over a path with its offloads.

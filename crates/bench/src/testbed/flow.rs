@@ -1,4 +1,9 @@
 //! Flows over the test bed: opened, warmed, and measured in either direction.
+//!
+//! ```text
+//! order ──► short transfers, each longer than the last ──► how many messages fill a slice ──► the slice
+//!           (they warm the flow)
+//! ```
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -62,6 +67,58 @@ impl Direction {
     }
 }
 
+/// A transfer of about a certain length, behind a shorter one that warms the flow and tells how many
+/// messages fill it.
+#[derive(Clone, Copy, Debug)]
+pub struct Slice {
+    /// Its length [ns].
+    pub length_ns: f64,
+    /// Least length of the transfer that tells it [ns].
+    pub warm_up_ns: f64,
+    /// Fewest messages of it, also where they take longer [count].
+    pub least_messages: u64,
+}
+
+impl Slice {
+    /// Messages that fill it. `transfer` moves so many, `first` to begin with, and gives the time that
+    /// they took [ns].
+    fn messages(
+        &self,
+        first: u64,
+        mut transfer: impl FnMut(u64) -> Result<u64, BenchError>,
+    ) -> Result<u64, BenchError> {
+        let mut messages = first;
+        for _ in 0..MOST_TRIES {
+            let elapsed_ns = transfer(messages)?.max(1) as f64;
+            let filling = self.length_ns / elapsed_ns;
+            if elapsed_ns >= self.warm_up_ns {
+                return Ok(times(messages, filling).max(self.least_messages));
+            }
+            messages = times(messages, filling.min(GROWTH));
+        }
+        Ok(messages.max(self.least_messages))
+    }
+}
+
+/// How much longer a try may be than the one before: the first ones say little.
+const GROWTH: f64 = 8.0;
+
+/// Tries after which the last one counts however short it was: from one message on they reach the most.
+const MOST_TRIES: usize = 8;
+
+/// Most messages of a slice: where a short transfer looked too fast.
+const MOST_MESSAGES: u64 = 1_000_000;
+
+fn times(messages: u64, factor: f64) -> u64 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a positive count, and `as` saturates"
+    )]
+    let messages = (messages as f64 * factor) as u64;
+    messages.clamp(1, MOST_MESSAGES)
+}
+
 /// Longest wait for a transfer or for round trips: longer than a worker gives either.
 const TRANSFER_PATIENCE: Duration = Duration::from_secs(60);
 
@@ -120,6 +177,23 @@ impl Testbed {
         }
     }
 
+    /// A slice over the open flow, warmed by transfers of as many messages as the order says, or more.
+    ///
+    /// # Errors
+    /// Those of the workers.
+    pub fn slice(
+        &mut self,
+        slice: &Slice,
+        order: &FlowOrder,
+        direction: Direction,
+    ) -> Result<(FlowUse, FlowUse), BenchError> {
+        let messages = slice.messages(order.messages, |messages| {
+            let (sent, received) = self.transfer(&FlowOrder { messages, ..*order }, direction)?;
+            Ok(sent.elapsed_ns.max(received.elapsed_ns))
+        })?;
+        self.transfer(&FlowOrder { messages, ..*order }, direction)
+    }
+
     /// Round trips over the open flow.
     ///
     /// # Errors
@@ -173,5 +247,44 @@ impl Testbed {
             veth.set_offloads(end, &offloads)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SLICE: Slice = Slice { length_ns: 20e6, warm_up_ns: 5e6, least_messages: 16 };
+
+    /// Messages found, and those of each try, where every transfer takes `start_ns` and each message
+    /// `each_ns`.
+    fn found(first: u64, start_ns: u64, each_ns: u64) -> (u64, Vec<u64>) {
+        let mut tries = Vec::new();
+        let messages = SLICE.messages(first, |messages| {
+            tries.push(messages);
+            Ok(start_ns + messages * each_ns)
+        });
+        (messages.unwrap(), tries)
+    }
+
+    #[test]
+    fn a_slice_is_told_by_the_first_try_that_is_long_enough() {
+        let (messages, tries) = found(1, 100_000, 10_000);
+        assert_eq!(tries, [1, 8, 64, 512]);
+        assert!((1900..=2000).contains(&messages), "{messages}");
+        assert_eq!(found(1000, 0, 10_000), (2000, vec![1000]));
+    }
+
+    #[test]
+    fn a_slice_has_neither_too_few_messages_nor_endlessly_many() {
+        assert_eq!(found(8, 0, 5_000_000), (SLICE.least_messages, vec![8]));
+        let (messages, tries) = found(1, 0, 0);
+        assert_eq!((messages, tries.len()), (MOST_MESSAGES, MOST_TRIES));
+    }
+
+    #[test]
+    fn a_try_that_fails_ends_the_search() {
+        let gone = |_| Err(BenchError::NothingArrived { job: "a try".into() });
+        assert!(SLICE.messages(1, gone).is_err());
     }
 }

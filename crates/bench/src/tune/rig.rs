@@ -18,8 +18,8 @@ use super::measure::Measure;
 use crate::BenchError;
 use crate::here::{Here, on_cpu};
 use crate::sampling::Bed;
-use crate::testbed::{Direction, Testbed};
-use crate::worker::{FlowOrder, FlowUse, PingOrder};
+use crate::testbed::{Direction, Slice, Testbed};
+use crate::worker::{FlowOrder, PingOrder};
 
 /// Argument by which the program keeps settings of interfaces ([`bitpath_platform::link::keep`]).
 pub const KEEPER: &str = "keeper";
@@ -28,14 +28,11 @@ pub const KEEPER: &str = "keeper";
 /// the same machine, and hundreds of thousands of steps of its clock.
 const SLICE_NS: f64 = 20e6;
 
-/// Part of a slice that warms the connection up before: it comes out of slow start.
-const WARM_UP_PART: f64 = 0.5;
+/// One in so many messages of a slice warms the connection up before: it comes out of slow start.
+const WARM_UP_SHARE: u64 = 2;
 
-/// How much longer a try may be than the one before, while the right length is looked for.
-const GROWTH: f64 = 8.0;
-
-/// Tries after which it is long enough in any case: a slice then holds 10^9 messages.
-const MOST_TRIES: usize = 10;
+/// Least length of the warm-up [ns]: half of what is meant, so that a fast moment does not repeat it.
+const LEAST_WARM_UP_NS: f64 = SLICE_NS / (2 * WARM_UP_SHARE) as f64;
 
 /// Round trips of a sample, after a tenth as many that do not count.
 const PINGS: u64 = 500;
@@ -81,10 +78,10 @@ impl Bed for Rig {
     }
 }
 
-/// Messages of one slice at one value, as far as they are known to fill it.
+/// Messages of the last slice at one value; none before the first.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pace {
-    messages: f64,
+    messages: u64,
 }
 
 impl Rig {
@@ -154,16 +151,18 @@ fn sets(setting: Setting) -> Side {
 
 /// A slice of a flow, after some of it that does not count.
 fn slice(bed: &mut Testbed, setup: &Setup, pace: &mut Pace) -> Result<Vec<f64>, BenchError> {
-    if pace.messages == 0.0 {
-        pace.messages = setup.flow.streams as f64;
-        for _ in 0..MOST_TRIES {
-            if transfer(bed, setup, pace)?.1.elapsed_ns as f64 * 2.0 > SLICE_NS {
-                break;
-            }
-        }
+    let streams = setup.flow.streams as u64;
+    let warm_up = (pace.messages / WARM_UP_SHARE).max(streams);
+    let plain = FlowOrder::plain(setup.message_bytes, warm_up);
+    let order = FlowOrder { path: setup.path, source_bytes: SOURCE_BYTES, ..plain };
+    let wanted =
+        Slice { length_ns: SLICE_NS, warm_up_ns: LEAST_WARM_UP_NS, least_messages: streams };
+    let (sent, received) = bed.slice(&wanted, &order, Direction::Forward)?;
+    if received.bytes == 0 {
+        let job = format!("{} messages of {} B", sent.messages, setup.message_bytes);
+        return Err(BenchError::NothingArrived { job });
     }
-    transfer(bed, setup, &mut Pace { messages: pace.messages * WARM_UP_PART })?;
-    let (sent, received) = transfer(bed, setup, pace)?;
+    pace.messages = sent.messages;
     let bytes = received.bytes as f64;
     let cost = (sent.cpu_ns + received.cpu_ns) as f64 / bytes;
     let throughput = bytes * 8e9 / received.elapsed_ns.max(1) as f64;
@@ -173,30 +172,6 @@ fn slice(bed: &mut Testbed, setup: &Setup, pace: &mut Pace) -> Result<Vec<f64>, 
         found.push(1.0 - (bytes / sent.bytes.max(1) as f64).min(1.0));
     }
     Ok(found)
-}
-
-/// Sends and receives so many messages, and learns from it how many fill a slice.
-fn transfer(
-    bed: &mut Testbed,
-    setup: &Setup,
-    pace: &mut Pace,
-) -> Result<(FlowUse, FlowUse), BenchError> {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a count of what fits into a slice"
-    )]
-    let messages = (pace.messages as u64).max(setup.flow.streams as u64);
-    let plain = FlowOrder::plain(setup.message_bytes, messages);
-    let order = FlowOrder { path: setup.path, source_bytes: SOURCE_BYTES, ..plain };
-    let (sent, received) = bed.transfer(&order, Direction::Forward)?;
-    if received.bytes == 0 {
-        let job = format!("{messages} messages of {} B", setup.message_bytes);
-        return Err(BenchError::NothingArrived { job });
-    }
-    let factor = SLICE_NS / received.elapsed_ns.max(1) as f64;
-    pace.messages = messages as f64 * factor.min(GROWTH);
-    Ok((sent, received))
 }
 
 /// The median round trip.

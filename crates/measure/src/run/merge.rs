@@ -1,8 +1,10 @@
 //! Repeated runs of one tool on one host as one record, so that what differs between times of day is in
 //! its intervals.
 
+use std::collections::BTreeMap;
+
 use super::{Document, Figure, Run};
-use crate::series::Series;
+use crate::series::{Key, Series};
 use crate::statistics::estimate;
 
 /// Why records are not those of one experiment.
@@ -59,9 +61,9 @@ pub fn merge(id: &str, runs: &[Run]) -> Result<Run, MergeError> {
     merged.version.clone_from(&first.version);
     merged.environment.clone_from(&first.environment);
     merged.complete = runs.iter().all(|run| run.complete);
+    let figures = Figure::index(runs.iter().flat_map(|run| &run.figures));
     for series in merged_series(&runs) {
-        let figures = runs.iter().flat_map(|run| &run.figures);
-        let drawn = figures.clone().find(|figure| is_of(figure, &series));
+        let drawn = figures.get(&series.key());
         let by = drawn.and_then(|figure| estimate(&series.values(), figure.estimate.method));
         if let Some(estimate) = by {
             let Series { name, labels, unit, .. } = series.clone();
@@ -79,10 +81,6 @@ pub fn merge(id: &str, runs: &[Run]) -> Result<Run, MergeError> {
         }));
     }
     Ok(merged)
-}
-
-fn is_of(figure: &Figure, series: &Series) -> bool {
-    (&figure.name, &figure.labels) == (&series.name, &series.labels)
 }
 
 /// Whether two runs are of one tool on one host.
@@ -113,14 +111,11 @@ fn one_experiment(a: &Run, b: &Run) -> Result<(), MergeError> {
 /// Each series of any run once, in the order in which they come, with the samples of all.
 fn merged_series(runs: &[&Run]) -> Vec<Series> {
     let mut merged: Vec<Series> = Vec::new();
+    let mut places: BTreeMap<Key<'_>, usize> = BTreeMap::new();
     let mut before_s = 0.0;
     for run in runs {
         for series in &run.series {
-            let same = |other: &Series| {
-                (&other.name, &other.labels, other.unit)
-                    == (&series.name, &series.labels, series.unit)
-            };
-            let place = merged.iter().position(same).unwrap_or_else(|| {
+            let place = *places.entry(series.key()).or_insert_with(|| {
                 merged.push(Series::new(&series.name, series.labels.clone(), series.unit));
                 merged.len() - 1
             });

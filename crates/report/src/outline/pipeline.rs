@@ -13,16 +13,17 @@ use crate::table::{Table, figures_named, side_by_side};
 /// What the figures of a channel say together, and the titles.
 const CONCLUSIONS: [(&str, &str); 3] = [
     ("pipeline.best", "best"),
-    ("pipeline.of_single", "of a single socket"),
-    ("pipeline.gain", "of the Opteron's"),
+    ("pipeline.of_single", "over a single socket"),
+    ("pipeline.gain", "over the Opteron"),
 ];
 
 /// What stands above the tables.
 const WHAT: &str = "Source, filter and sink are processes; each does a trivial pass over every \
-    word. Columns: blocks that a channel holds, and behind them the same on an Opteron 175 of 2008 \
-    (slides on network performance, rule 8). Pipes and sockets hold more than a few small blocks \
-    whatever is asked of them; `pipeline.room` says how much. Medians; their intervals are among \
-    the raw numbers.";
+    word. First the best of each channel; then what it lets through by size of block and by the \
+    number of blocks that it holds, beside the same on an Opteron 175 of 2008 (slides on network \
+    performance, rule 8), with a dash where nothing was measured. Pipes and sockets hold more than \
+    a few small blocks whatever is asked of them. How much they hold, and the intervals of the \
+    medians, stand among the raw numbers.";
 
 /// Beginning of the names of this part's figures.
 pub(super) const PART: &str = "pipeline.";

@@ -2,6 +2,7 @@
 
 use bitpath_measure::Run;
 use bitpath_measure::run::Figure;
+use bitpath_measure::series::labels;
 
 use crate::format;
 
@@ -12,8 +13,11 @@ pub(super) fn headline(run: &Run) -> Option<String> {
     (run.tool == "probe" && !said.is_empty()).then(|| format!("This host: {}.", said.join("; ")))
 }
 
+/// The wake-up of another core is the one without labels; that of the same core has some.
 fn wake_up(run: &Run) -> Option<String> {
-    let figure = find(run, "wake_up.latency", &[])?;
+    let of_another =
+        |figure: &&Figure| figure.name == "wake_up.latency" && figure.labels.is_empty();
+    let figure = run.figures.iter().find(of_another)?;
     Some(format!("waking another core takes {}", value(figure)))
 }
 
@@ -36,29 +40,21 @@ fn copy(run: &Run) -> Option<String> {
 }
 
 fn packets(run: &Run) -> Option<String> {
-    let wanted = [("transport", "udp"), ("way", "veth")];
-    let figure = find(run, "stack.processing_power", &wanted)?;
+    let wanted = labels([("transport", "udp"), ("way", "veth")]);
+    let figure = run.figure("stack.processing_power", &wanted)?;
     Some(format!("its stack sends {} of UDP", value(figure)))
 }
 
 fn flow(run: &Run) -> Option<String> {
-    let wanted = [("way", "veth"), ("streams", "1"), ("source_bytes", "1048576")];
-    let figure = find(run, "stack.clock_per_rate", &wanted)?;
+    let wanted = labels([("way", "veth"), ("streams", "1"), ("source_bytes", "1048576")]);
+    let figure = run.figure("stack.clock_per_rate", &wanted)?;
     let gigahertz = figure.estimate.value;
     Some(format!("TCP of packets of 1500 B takes {gigahertz:.2} GHz for a Gb/s, both sides"))
 }
 
 fn pipeline(run: &Run) -> Option<String> {
-    let figure = find(run, "pipeline.best", &[("channel", "ring")])?;
+    let figure = run.figure("pipeline.best", &labels([("channel", "ring")]))?;
     Some(format!("processes pass {} to each other through shared memory", value(figure)))
-}
-
-/// The first figure of a name that has these labels, and of no labels where none are wanted.
-fn find<'a>(run: &'a Run, name: &str, wanted: &[(&str, &str)]) -> Option<&'a Figure> {
-    run.figures.iter().find(|figure| {
-        let bare = wanted.is_empty() && !figure.labels.is_empty();
-        figure.name == name && !bare && has(figure, wanted)
-    })
 }
 
 fn has(figure: &Figure, wanted: &[(&str, &str)]) -> bool {
@@ -71,7 +67,6 @@ fn value(figure: &Figure) -> String {
 
 #[cfg(test)]
 mod tests {
-    use bitpath_measure::series::labels;
     use bitpath_measure::{Estimate, Unit};
 
     use super::*;

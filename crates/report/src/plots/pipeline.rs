@@ -55,7 +55,9 @@ fn traces<'a>(
     stroke: Stroke,
     of: &'a str,
 ) -> impl Iterator<Item = Trace> + 'a {
-    columns.iter().enumerate().map(move |(colour, (buffers, figures))| {
+    columns.iter().map(move |(buffers, figures)| {
+        // Here and then are not always the same numbers of buffers, which are powers of two.
+        let colour = buffers.checked_ilog2().unwrap_or(0) as usize;
         let mut points = points(figures, "block_bytes");
         points.sort_by(|a, b| a.x.total_cmp(&b.x));
         let blocks = if *buffers == 1 { "block" } else { "blocks" };
@@ -94,6 +96,8 @@ mod tests {
             plots.iter().map(names).collect::<Vec<_>>(),
             [vec!["1 block", "2 blocks", "2008, 4 blocks"], vec!["8 blocks", "2008, 4 blocks"],]
         );
+        let colours = plots[1].traces.iter().map(|trace| trace.colour);
+        assert_eq!(colours.collect::<Vec<_>>(), [3, 2], "a number of buffers has its colour");
         assert_eq!(plots[0].traces[1].points[0].x, 64.0, "from small to large");
     }
 }

@@ -8,6 +8,9 @@ use crate::format;
 /// Height of the area between the axes [px].
 const HEIGHT: f64 = 250.0;
 
+/// Room between the title of the vertical axis and its end, where a label may stand [px].
+const BELOW_TITLE: f64 = 14.0;
+
 /// Pixels that one label of a horizontal axis needs.
 const TICK_WIDTH: f64 = 62.0;
 
@@ -88,7 +91,7 @@ impl Plot {
         let mut top = canvas.title(&self.title);
         top = self.draw_legend(&mut canvas, top) + LINE;
         canvas.text("axis", Anchor::Start, (0.0, top), &self.y.title);
-        top += 8.0;
+        top += BELOW_TITLE;
         let bottom = top + HEIGHT;
         self.draw_area(&mut canvas, top, bottom);
         canvas.text("axis", Anchor::End, (width, bottom + 34.0), &self.x.title);
