@@ -189,7 +189,7 @@ impl Pitfall {
             }
             Self::SyntheticClip { clip } => format!("The clip is synthetic ({clip}); a real film may decode differently."),
             Self::NoDecoder { reason } => format!("Nothing was decoded: {reason}."),
-            Self::NotMeasured { what, reason } => format!("{what} was not measured: {reason}."),
+            Self::NotMeasured { what, reason } => format!("Not measured: {what}: {reason}."),
             Self::IncidentsLeftOut { kept, total } => {
                 format!("Of {total} drops and stalls the record holds the first {kept} one by one; the figures count all.")
             }

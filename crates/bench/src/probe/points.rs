@@ -156,8 +156,9 @@ const ORDER_SEED: u64 = 2004;
 impl<B> Point<'_, B> {
     /// Name and labels in words.
     fn what(&self) -> String {
-        let values: Vec<&str> = self.labels.values().map(String::as_str).collect();
-        format!("{} ({})", self.name, values.join(", "))
+        let labels: Vec<String> =
+            self.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        format!("{} ({})", self.name, labels.join(", "))
     }
 }
 
@@ -264,7 +265,7 @@ mod tests {
         let of = labels([("path", "veth")]);
         let mut points = [Point::new("refused", of, refuse), point("steady", &[2.0], &order)];
         let doubts = sampled(&mut points, &mut Sampler::begin());
-        let what = "refused (veth)".to_owned();
+        let what = "refused (path=veth)".to_owned();
         let reason = "a namespace needs root".to_owned();
         assert_eq!(doubts, [Pitfall::NotMeasured { what, reason }]);
         assert_eq!(order.borrow().len(), EFFORT.least);

@@ -94,7 +94,7 @@ impl Setup {
 
 /// Why a text turns no knob.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{written}` turns no knob: {reason}")]
+#[error("`{written}`: {reason}")]
 pub struct KnobError {
     /// What was written.
     pub written: String,
@@ -129,13 +129,20 @@ impl FromStr for Fixed {
 }
 
 fn split(written: &str) -> Result<(&'static str, Kind, &str), String> {
-    let (name, rest) = written.split_once('=').ok_or("it has no `=`")?;
-    let known = KNOBS.iter().find(|knob| knob.0 == name.trim() || knob.1 == name.trim());
+    let (name, values) = written.split_once('=').unwrap_or((written, ""));
+    let asked = plain(name);
+    let known = KNOBS.iter().find(|knob| plain(knob.0) == asked || plain(knob.1) == asked);
     let (name, _, kind) = known.ok_or_else(|| {
-        let names: Vec<&str> = KNOBS.iter().map(|knob| knob.0).collect();
-        format!("the knobs are {}", names.join(", "))
+        let names: Vec<String> =
+            KNOBS.iter().map(|knob| format!("{} ({})", knob.0, knob.1)).collect();
+        format!("no knob has this name; there are {}", names.join(", "))
     })?;
-    Ok((name, *kind, rest))
+    Ok((name, *kind, values))
+}
+
+/// A name as it is compared: `so-rcvbuf` and `SO_RCVBUF` are one.
+fn plain(name: &str) -> String {
+    name.trim().to_ascii_lowercase().replace('-', "_")
 }
 
 /// What a knob's values are.
@@ -275,6 +282,7 @@ mod tests {
             [64, 65_536, 1 << 20].map(Turn::Message)
         );
         assert_eq!(turns("SO_RCVBUF=16KiB,16KiB"), [Turn::ReceiveBuffer(16_384); 2]);
+        assert_eq!(turns("so-rcvbuf=16KiB,16KiB"), [Turn::ReceiveBuffer(16_384); 2]);
         let gro = |value| Turn::Link(Setting::GenericReceive, value);
         assert_eq!(turns("gro=on,off"), [gro(1), gro(0)]);
         assert_eq!(turns("affinity=0:1,0:0"), [Turn::Cpus(0, 1), Turn::Cpus(0, 0)]);
@@ -288,10 +296,10 @@ mod tests {
     #[test]
     fn mistakes_are_named_with_what_would_do() {
         for (written, word) in [
-            ("message_bytes", "it has no `=`"),
+            ("message_bytes", "it takes 2 to 8 values"),
             (
                 "colour=red,blue",
-                "the knobs are message_bytes, streams, copy_path, receive_buffer_bytes",
+                "there are message_bytes (message), streams (parallel), copy_path (path), receive_buffer_bytes (SO_RCVBUF)",
             ),
             ("message_bytes=64", "2 to 8 values"),
             ("message_bytes=1,2,3,4,5,6,7,8,9", "2 to 8 values"),
