@@ -1,13 +1,13 @@
 //! The host profile: what a probe writes and the model reads. Every value carries its source.
 //!
 //! ```text
-//! cost of one call [ns] = per call + per packet x packets + per split + per byte x bytes
+//! cost of one call [ns] = per call + per packet x packets + per split x splits + per byte x bytes
 //! ```
 //!
 //! A packet is what the stack handles at a time: for UDP an IP fragment; for TCP a pass down the
 //! stack, of which a call makes at most one and small calls share one (Nagle's rule). A call is
-//! split where its bytes need more than one packet on the wire: fragmenting, or cutting segments,
-//! costs something once before it costs something for each.
+//! split where its bytes need more than one packet on the wire: fragmenting costs something once before
+//! it costs something for each, cutting segments at the first two cuts.
 
 mod figures;
 mod socket_memory;

@@ -156,7 +156,7 @@ fn call_cost(
     run: &str,
     record: &mut Run,
 ) -> Result<CallCost, BenchError> {
-    let sizes = sizes_of(transport);
+    let sizes = stack::sizes(transport);
     let terms: Vec<Vec<f64>> = sizes
         .iter()
         .map(|bytes| CallSize::new(transport, ByteCount(*bytes as u64), bed.mtu()).terms().to_vec())
@@ -196,7 +196,7 @@ const CURVE_POINTS: u32 = 32;
 
 /// Keeps the fitted cost at sizes close together, so that no reader must know the terms.
 fn keep_curve(fit: &Fit, bed: &Testbed, transport: Transport, side: &str, record: &mut Run) {
-    let largest = sizes_of(transport).last().map_or(1.0, |bytes| *bytes as f64);
+    let largest = stack::sizes(transport).last().map_or(1.0, |bytes| *bytes as f64);
     let mut sizes: Vec<u64> = (0..=CURVE_POINTS)
         .map(|step| {
             let size = largest.powf(f64::from(step) / f64::from(CURVE_POINTS)).round();
@@ -223,13 +223,6 @@ fn keep_curve(fit: &Fit, bed: &Testbed, transport: Transport, side: &str, record
             unit: Unit::Nanoseconds,
             estimate,
         });
-    }
-}
-
-fn sizes_of(transport: Transport) -> [usize; 8] {
-    match transport {
-        Transport::Udp => stack::UDP_SIZES,
-        Transport::Tcp => stack::TCP_SIZES,
     }
 }
 

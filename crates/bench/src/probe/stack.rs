@@ -17,22 +17,32 @@ use crate::testbed::{Testbed, unexpected};
 use crate::worker::{Buffers, Order, Report, SliceUse, TransferOrder};
 
 /// Message sizes of the probe [B]: one byte, and powers of two around the packet's limit, up to
-/// what a datagram or a stream's usual write carries.
+/// what a datagram carries.
 pub const UDP_SIZES: [usize; 8] = [1, 64, 512, 1472, 4096, 16_384, 32_768, 65_507];
-/// The same for TCP [B].
-pub const TCP_SIZES: [usize; 8] = [1, 64, 512, 1448, 4096, 16_384, 32_768, 65_536];
+
+/// The same for TCP [B], up to a stream's usual write; closer where a call begins to need several segments.
+pub const TCP_SIZES: [usize; 9] = [1, 64, 512, 1448, 2048, 3072, 4096, 16_384, 65_536];
+
+/// Message sizes of the probe over one transport [B].
+#[must_use]
+pub fn sizes(transport: Transport) -> &'static [usize] {
+    match transport {
+        Transport::Udp => &UDP_SIZES,
+        Transport::Tcp => &TCP_SIZES,
+    }
+}
 
 /// Socket buffers of the probe [B]: enough for any burst below.
 pub const PROBE_BUFFERS: Buffers = Buffers { receive: 4 << 20, send: 4 << 20 };
 
-/// Part of the receive buffer that a burst may fill: the rest absorbs bookkeeping.
-const BURST_SHARE: f64 = 0.5;
-
-/// Most messages in a burst: their memory then fits the second-level cache, as it does where a
-/// receiver keeps up.
+/// Most messages in a burst: some hundred microseconds.
 const MAX_BURST: u64 = 256;
 
-/// Bursts in one slice of UDP: each slice then lasts some ten milliseconds.
+/// Most socket buffer that a burst takes [B]: it then fits half of a common second-level cache, as what waits
+/// does where a receiver keeps up.
+const MAX_BURST_BYTES: u64 = 512 << 10;
+
+/// Bursts in one slice of UDP: each slice then lasts some six milliseconds.
 const BURSTS_PER_SLICE: usize = 12;
 
 /// Length of one slice of a TCP stream [ns].
@@ -61,14 +71,7 @@ pub fn udp_slice(
     message_bytes: usize,
     charge: u64,
 ) -> Result<(), BenchError> {
-    let booked = PROBE_BUFFERS.receive as f64 * 2.0;
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a small positive count"
-    )]
-    let fitting = (booked * BURST_SHARE / charge.max(1) as f64) as u64;
-    let messages = fitting.clamp(1, MAX_BURST);
+    let messages = (MAX_BURST_BYTES / charge.max(1)).clamp(1, MAX_BURST);
     let order = TransferOrder { transport: Transport::Udp, message_bytes, messages, gap_ns: 0 };
     let ((sent, received), beside) = sampler.beside(bed, |bed| {
         let (mut sent, mut received) = (SliceUse::default(), SliceUse::default());

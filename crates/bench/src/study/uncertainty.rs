@@ -75,10 +75,7 @@ fn spread(sampler: &Sampler, cost: Parameter, transport: Transport) -> f64 {
 
 /// The series that a cost was measured in.
 fn series(cost: Parameter, transport: Transport) -> Vec<(String, Labels)> {
-    let sizes: &[usize] = match transport {
-        Transport::Udp => &stack::UDP_SIZES,
-        Transport::Tcp => &stack::TCP_SIZES,
-    };
+    let sizes = stack::sizes(transport);
     let stack = |side: &str| {
         let of_size =
             |bytes: &usize| ("stack.cost".to_owned(), stack::cost_labels(transport, side, *bytes));

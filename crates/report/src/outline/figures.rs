@@ -16,7 +16,7 @@ const COPY: &str = "copy.bandwidth";
 const FITS: [(&str, &str); 5] = [
     ("stack.fit.per_call", "per call"),
     ("stack.fit.per_packet", "per packet"),
-    ("stack.fit.per_split", "per split call"),
+    ("stack.fit.per_split", "per cut"),
     ("stack.fit.per_byte", "per byte"),
     ("stack.fit.residual", "median residual"),
 ];

@@ -49,29 +49,40 @@ impl Transport {
     #[must_use]
     pub fn packets(self, bytes: ByteCount, mtu: ByteCount) -> f64 {
         match self {
-            Self::Udp if !self.splits(bytes, mtu) => 1.0,
+            Self::Udp if self.splits(bytes, mtu) == 0.0 => 1.0,
             // Fragments but the last carry a multiple of eight bytes (RFC 791, section 3.2).
             Self::Udp => {
                 let fragment = (mtu.0.saturating_sub(IP_HEADER) & !7).max(8);
                 (bytes.0 + UDP_HEADER).div_ceil(fragment) as f64
             }
             Self::Tcp => {
-                let segment = mtu.0.saturating_sub(IP_HEADER + TCP_HEADER).max(1);
-                (bytes.0 as f64 / (segment as f64 * NAGLE_FILL)).min(1.0)
+                (bytes.0 as f64 / (segment(mtu) as f64 * NAGLE_FILL)).min(1.0)
             }
         }
     }
 }
 
 impl Transport {
-    /// Whether this many bytes need more than one packet on the wire.
+    /// How often the bytes of a call are cut: a datagram once, a stream at each segment after its first, of
+    /// which those behind the third cost no more than their bytes (measured between 1 and 46 segments).
     #[must_use]
-    pub fn splits(self, bytes: ByteCount, mtu: ByteCount) -> bool {
+    pub fn splits(self, bytes: ByteCount, mtu: ByteCount) -> f64 {
         match self {
-            Self::Udp => bytes.0 + UDP_HEADER + IP_HEADER > mtu.0,
-            Self::Tcp => bytes.0 + TCP_HEADER + IP_HEADER > mtu.0,
+            Self::Udp => f64::from(u8::from(bytes.0 + UDP_HEADER + IP_HEADER > mtu.0)),
+            Self::Tcp => {
+                let segments = bytes.0.div_ceil(segment(mtu));
+                segments.saturating_sub(1).min(MOST_SPLITS) as f64
+            }
         }
     }
+}
+
+/// Cuts of a stream's call that cost something.
+const MOST_SPLITS: u64 = 2;
+
+/// Payload of a whole TCP segment [B].
+fn segment(mtu: ByteCount) -> u64 {
+    mtu.0.saturating_sub(IP_HEADER + TCP_HEADER).max(1)
 }
 
 /// Costs of both transports.
@@ -123,7 +134,7 @@ pub struct CallCost {
     /// For each packet [ps].
     #[serde(deserialize_with = "bounds::sourced_cost")]
     pub per_packet: Sourced<Picos>,
-    /// Once for a call whose bytes do not fit one packet [ps].
+    /// For each cut of a call whose bytes do not fit one packet [ps]; see [`Transport::splits`].
     #[serde(deserialize_with = "bounds::sourced_cost")]
     pub per_split: Sourced<Picos>,
     /// For each byte [ns/B].
@@ -135,8 +146,8 @@ pub struct CallCost {
 pub struct CallSize {
     /// Packets [packets].
     pub packets: f64,
-    /// 1 where the bytes do not fit one packet, else 0.
-    pub split: f64,
+    /// Cuts that cost something.
+    pub splits: f64,
     /// Bytes [B].
     pub bytes: f64,
 }
@@ -145,10 +156,9 @@ impl CallSize {
     /// The size of a call with this many bytes.
     #[must_use]
     pub fn new(transport: Transport, bytes: ByteCount, mtu: ByteCount) -> Self {
-        let split = transport.splits(bytes, mtu);
         Self {
             packets: transport.packets(bytes, mtu),
-            split: f64::from(u8::from(split)),
+            splits: transport.splits(bytes, mtu),
             bytes: bytes.0 as f64,
         }
     }
@@ -156,7 +166,7 @@ impl CallSize {
     /// The factors in the order call, packet, split, byte.
     #[must_use]
     pub fn terms(&self) -> [f64; 4] {
-        [1.0, self.packets, self.split, self.bytes]
+        [1.0, self.packets, self.splits, self.bytes]
     }
 }
 
@@ -165,7 +175,7 @@ impl CallCost {
     #[must_use]
     pub fn of(&self, size: CallSize) -> Picos {
         let per_packet = self.per_packet.value.as_nanos_f64() * size.packets;
-        let per_split = self.per_split.value.as_nanos_f64() * size.split;
+        let per_split = self.per_split.value.as_nanos_f64() * size.splits;
         let per_byte = self.per_byte.value.0 * size.bytes;
         Picos::from_nanos_f64(
             self.per_call.value.as_nanos_f64() + per_packet + per_split + per_byte,
