@@ -143,7 +143,7 @@ fn a_study_completes_with_a_sound_record() {
 #[test]
 fn the_kernel_s_operations_are_sampled_in_every_round_with_the_stack() {
     let run = &study().run;
-    let all = |name: &str| run.series.iter().filter(|series| series.name == name);
+    let all = |name: &'static str| run.series.iter().filter(move |series| series.name == name);
     let rounds = all("stack.cost").next().unwrap().samples.len();
     let jobs_from_s = all("job.throughput").map(|series| series.samples[0].at_s);
     let jobs_from_s = jobs_from_s.fold(f64::INFINITY, f64::min);
