@@ -124,7 +124,7 @@ fn cost_plot(run: &Run, transport: &str) -> Plot {
 #[must_use]
 pub fn fit_note(run: &Run) -> String {
     let is_fitted = run.figures.iter().any(|figure| figure.name == FITTED);
-    let note = "Dashed: the fitted cost per call, per packet, per split call and per byte.";
+    let note = "Dashed: the fitted cost per call, per packet, per cut and per byte.";
     if is_fitted { note.into() } else { String::new() }
 }
 

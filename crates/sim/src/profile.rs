@@ -18,7 +18,7 @@ mod wake;
 pub use socket_memory::{PacketMemory, SocketMemory};
 pub use sourced::{Source, Sourced};
 pub use stack::{CallCost, CallSize, Directions, NanosPerByte, Stack, Transport};
-pub use wake::{Wake, WakeCost, WakeError};
+pub use wake::{Wake, WakeCost, WakeError, WakeUp};
 
 use bitpath_measure::{BitRate, ByteCount, ByteRate, Hertz, Picos};
 use bitpath_media::FrameKind;

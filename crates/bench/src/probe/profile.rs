@@ -116,8 +116,11 @@ fn wake_costs(sampler: &Sampler, run: &str) -> Result<Wake, BenchError> {
         let time = |what: &str| sourced_time(sampler, &format!("stack.wake.{what}"), &of, run);
         let [slept, sender, receiver, latency] =
             ["slept", "sender", "receiver", "latency"].map(time);
+        // In a stream only the mean of its latencies shows.
+        let of = wake::gap_labels(gap_ns.max(wake::SHORTEST_GAP_NS));
+        let jitter = sourced_time(sampler, "stack.wake.jitter", &of, run);
         if costs.last().is_none_or(|shorter| shorter.slept.value < slept.value) {
-            costs.push(WakeCost { slept, sender, receiver, latency });
+            costs.push(WakeCost { slept, sender, receiver, latency, jitter });
         }
     }
     Ok(Wake::try_from(costs)?)

@@ -13,6 +13,7 @@
 use std::time::Duration;
 
 use bitpath_measure::series::labels;
+use bitpath_measure::statistics::quantile;
 use bitpath_measure::{Labels, Unit};
 use bitpath_sim::profile::{Side, Transport};
 
@@ -26,7 +27,10 @@ pub const WAKE_MESSAGE: usize = 1472;
 
 /// Gaps between messages [ns]: none, a stream; then from what a busy sender leaves to long beside any
 /// latency. A kernel that polls before it halts, and a host below that does, make the steps between.
-pub const GAPS_NS: [u64; 7] = [0, 10_000, 15_000, 25_000, 50_000, 100_000, 200_000];
+pub const GAPS_NS: [u64; 7] = [0, SHORTEST_GAP_NS, 15_000, 25_000, 50_000, 100_000, 200_000];
+
+/// Shortest gap between paced messages [ns]: the receiver must have read one before the next comes.
+pub const SHORTEST_GAP_NS: u64 = 10_000;
 
 /// Messages in one slice of paced ones.
 const MESSAGES: u64 = 300;
@@ -84,7 +88,10 @@ fn paced(
     let receiver = woken.usage.cpu_ns as f64 - woken.at_ns.len() as f64 * plain.receive_ns;
     let receiver = receiver / woken.usage.sleeps.max(1) as f64;
     let [slept, sender, latency] = woke.means();
-    keep(sampler, gap_ns, [slept, sender, receiver, latency], &beside);
+    let found =
+        [("slept", slept), ("sender", sender), ("receiver", receiver), ("latency", latency)];
+    keep(sampler, gap_ns, &found, &beside);
+    keep(sampler, gap_ns, &[("jitter", woke.jitter_ns())], &beside);
     Ok(())
 }
 
@@ -118,6 +125,13 @@ impl Wakes {
         [&self.slept_ns, &self.sender_ns, &self.latency_ns]
             .map(|values| values.iter().sum::<f64>() / values.len().max(1) as f64)
     }
+
+    /// Half of the width that the latencies would be spread over if they were spread evenly: the middle four
+    /// fifths of them say so, the longest belong to other processes [ns].
+    fn jitter_ns(&self) -> f64 {
+        let [low, high] = [0.1, 0.9].map(|part| quantile(&self.latency_ns, part).unwrap_or(0.0));
+        (high - low) / 0.8 / 2.0
+    }
 }
 
 fn stream(bed: &mut Testbed, sampler: &mut Sampler, plain: Plain) -> Result<(), BenchError> {
@@ -135,7 +149,9 @@ fn stream(bed: &mut Testbed, sampler: &mut Sampler, plain: Plain) -> Result<(), 
     let latency = sender.max(0.0) + (messages / sleeps - 0.5) * (send_ns - receive_ns);
     // It falls asleep at any time of a call that sends.
     let slept = send_ns / 2.0;
-    keep(sampler, 0, [slept, sender, receiver, latency], &beside);
+    let found =
+        [("slept", slept), ("sender", sender), ("receiver", receiver), ("latency", latency)];
+    keep(sampler, 0, &found, &beside);
     Ok(())
 }
 
@@ -160,14 +176,7 @@ fn transfer(
     Ok((sent, woken, beside))
 }
 
-fn keep(
-    sampler: &mut Sampler,
-    gap_ns: u64,
-    [slept, sender, receiver, latency]: [f64; 4],
-    beside: &Beside,
-) {
-    let found =
-        [("slept", slept), ("sender", sender), ("receiver", receiver), ("latency", latency)];
+fn keep(sampler: &mut Sampler, gap_ns: u64, found: &[(&str, f64)], beside: &Beside) {
     for (what, nanos) in found {
         let name = format!("stack.wake.{what}");
         sampler.add(&name, &gap_labels(gap_ns), Unit::Nanoseconds, nanos.max(0.0), beside);
@@ -185,6 +194,7 @@ mod tests {
         let outgoing = [out(0), out(10_000), out(20_000), out(21_000)];
         let wakes = Wakes::of(&outgoing, &[4000, 16_000, 25_000, 25_500], plain);
         assert_eq!(wakes.slept_ns, [7000.0, 5000.0]);
+        assert!((wakes.jitter_ns() - 500.0).abs() < 1e-6);
         assert_eq!(wakes.means(), [6000.0, 500.0, 4100.0]);
     }
 }

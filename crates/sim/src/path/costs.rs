@@ -5,7 +5,7 @@ use bitpath_measure::{ByteCount, Picos};
 use crate::host::HostScenario;
 use crate::job::{Job, Work};
 use crate::link::Link;
-use crate::profile::{CallSize, DecodeCost, HostProfile, Side, Transport};
+use crate::profile::{CallSize, DecodeCost, HostProfile, Side, Transport, WakeUp};
 
 /// What one message costs on its way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,12 +112,12 @@ impl<'a> Costs<'a> {
         }
     }
 
-    /// Costs of waking the receiver after it slept so long: sender, receiver, latency [ps].
+    /// Costs of waking the receiver after it slept so long.
     ///
     /// The costs of a TCP stream were measured on a stream, its wake-ups within them.
-    pub(super) fn wake(&self, slept: u64) -> [u64; 3] {
+    pub(super) fn wake(&self, slept: u64) -> WakeUp {
         if self.job.transport == Transport::Tcp {
-            [0; 3]
+            WakeUp::default()
         } else {
             self.host.wake.after(Picos(slept))
         }

@@ -7,11 +7,13 @@ use std::collections::VecDeque;
 
 use bitpath_measure::Picos;
 use bitpath_media::{Fate, Quality};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 use crate::gauge::Gauge;
 use crate::host::HostScenario;
 use crate::job::{Message, Schedule, Work, frame_time};
-use crate::profile::Transport;
+use crate::profile::{Transport, WakeUp};
 
 use super::costs::Costs;
 use super::outcome::{Drop, DropCause, MAX_LOGGED_DROPS, Outcome};
@@ -19,6 +21,9 @@ use super::socket_buffer::SocketBuffer;
 
 /// No event pending.
 const NEVER: u64 = u64::MAX;
+
+/// Seed of what varies by chance: one scenario has one course.
+const SEED: u64 = 2004;
 
 /// The components, in the order in which simultaneous events are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +98,8 @@ struct Engine<'a> {
     fates: Vec<Fate>,
     last_work: u64,
     asleep_since: u64,
+    /// Where the latencies of wake-ups come from.
+    chance: ChaCha8Rng,
     outcome: Outcome,
     kernel_gauge: Gauge,
     user_gauge: Gauge,
@@ -122,6 +129,7 @@ impl<'a> Engine<'a> {
             fates: vec![Fate::Lost; frames],
             last_work: 0,
             asleep_since: 0,
+            chance: ChaCha8Rng::seed_from_u64(SEED),
             outcome: Outcome { interval: scenario.interval, ..Outcome::default() },
             kernel_gauge: Gauge::new(interval),
             user_gauge: Gauge::new(interval),
@@ -311,11 +319,22 @@ impl<'a> Engine<'a> {
         if !matches!(self.receiving, Receiving::Asleep) {
             return 0;
         }
-        let [sender, receiver, latency] = self.costs.wake(now - self.asleep_since);
+        let wake_up = self.costs.wake(now - self.asleep_since);
         self.receiving = Receiving::Ready;
-        self.outcome.receiver_busy.0 += receiver;
+        self.outcome.receiver_busy.0 += wake_up.receiver;
+        let latency = self.latency(&wake_up);
         self.at(Component::Receiver, now + latency);
-        sender
+        wake_up.sender
+    }
+
+    /// One of the latencies of such a wake-up [ps]. Were all alike, a stream would fall into step with its
+    /// receiver, which real ones do not.
+    fn latency(&mut self, wake_up: &WakeUp) -> u64 {
+        let WakeUp { latency, jitter, .. } = *wake_up;
+        if jitter == 0 {
+            return latency;
+        }
+        self.chance.random_range(latency.saturating_sub(jitter)..=latency + jitter)
     }
 
     fn receiver_event(&mut self, now: u64) {

@@ -72,8 +72,9 @@ fn a_limited_link_holds_the_sender_back() {
 fn waking_a_sleeping_receiver_slows_the_sender() {
     let mut waking = scenario(raw(1000));
     let cost = |nanos| Sourced::assumed(Picos::from_nanos(nanos), "test");
-    let [slept, sender, receiver, latency] = [0, 4000, 0, 12_000].map(cost);
-    waking.host.wake = Wake::try_from(vec![WakeCost { slept, sender, receiver, latency }]).unwrap();
+    let [slept, sender, receiver, latency, jitter] = [0, 4000, 0, 12_000, 0].map(cost);
+    let wake = WakeCost { slept, sender, receiver, latency, jitter };
+    waking.host.wake = Wake::try_from(vec![wake]).unwrap();
     let outcome = run(&waking);
     assert!(
         outcome.sent < 300_000 && outcome.sleeps > 10_000,

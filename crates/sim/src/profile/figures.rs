@@ -91,6 +91,7 @@ impl List {
         self.time("wake.sender", &of, &cost.sender);
         self.time("wake.receiver", &of, &cost.receiver);
         self.time("wake.latency", &of, &cost.latency);
+        self.time("wake.jitter", &of, &cost.jitter);
     }
 
     fn stack(&mut self, transport: &str, directions: &Directions) {

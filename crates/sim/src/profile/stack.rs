@@ -55,9 +55,7 @@ impl Transport {
                 let fragment = (mtu.0.saturating_sub(IP_HEADER) & !7).max(8);
                 (bytes.0 + UDP_HEADER).div_ceil(fragment) as f64
             }
-            Self::Tcp => {
-                (bytes.0 as f64 / (segment(mtu) as f64 * NAGLE_FILL)).min(1.0)
-            }
+            Self::Tcp => (bytes.0 as f64 / (segment(mtu) as f64 * NAGLE_FILL)).min(1.0),
         }
     }
 }
@@ -134,7 +132,7 @@ pub struct CallCost {
     /// For each packet [ps].
     #[serde(deserialize_with = "bounds::sourced_cost")]
     pub per_packet: Sourced<Picos>,
-    /// For each cut of a call whose bytes do not fit one packet [ps]; see [`Transport::splits`].
+    /// For each cut of a call whose bytes do not fit one packet, at most two in a stream [ps].
     #[serde(deserialize_with = "bounds::sourced_cost")]
     pub per_split: Sourced<Picos>,
     /// For each byte [ns/B].
@@ -265,6 +263,18 @@ mod tests {
         let packets = |bytes| Transport::Tcp.packets(ByteCount(bytes), ByteCount(1500));
         assert!((packets(362) - 0.375).abs() < 1e-9);
         assert_eq!([packets(1448), packets(65_536)], [1.0, 1.0]);
+    }
+
+    #[test]
+    fn a_datagram_is_cut_once_and_a_stream_at_its_first_segments() {
+        let splits =
+            |transport: Transport, bytes| transport.splits(ByteCount(bytes), ByteCount(1500));
+        assert_eq!(
+            [1472, 1473, 65_507].map(|bytes| splits(Transport::Udp, bytes)),
+            [0.0, 1.0, 1.0]
+        );
+        let stream = [1, 1448, 1449, 2897, 65_536].map(|bytes| splits(Transport::Tcp, bytes));
+        assert_eq!(stream, [0.0, 0.0, 1.0, 2.0, 2.0]);
     }
 
     #[test]

@@ -30,9 +30,25 @@ pub struct WakeCost {
     /// Processor time that the receiver spends on falling asleep and coming back [ps].
     #[serde(deserialize_with = "bounds::sourced_cost")]
     pub receiver: Sourced<Picos>,
-    /// From the arrival of the packet until the receiver runs [ps].
+    /// From the arrival of the packet until the receiver runs, on average [ps].
     #[serde(deserialize_with = "bounds::sourced_cost")]
     pub latency: Sourced<Picos>,
+    /// How much longer or shorter that may take: latencies are spread evenly over twice this [ps].
+    #[serde(deserialize_with = "bounds::sourced_cost")]
+    pub jitter: Sourced<Picos>,
+}
+
+/// What one wake-up costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WakeUp {
+    /// Processor time of the sender's core [ps].
+    pub sender: u64,
+    /// Processor time of the receiver [ps].
+    pub receiver: u64,
+    /// From the arrival of the packet until the receiver runs, on average [ps].
+    pub latency: u64,
+    /// How much longer or shorter that may take [ps].
+    pub jitter: u64,
 }
 
 /// Why costs are no curve.
@@ -76,23 +92,30 @@ impl Wake {
 
     /// Changes every cost; the lengths of sleep stay.
     pub fn change(&mut self, change: impl Fn(&mut Sourced<Picos>)) {
-        for cost in &mut self.0 {
-            [&mut cost.sender, &mut cost.receiver, &mut cost.latency].into_iter().for_each(&change);
+        for WakeCost { slept: _, sender, receiver, latency, jitter } in &mut self.0 {
+            [sender, receiver, latency, jitter].into_iter().for_each(&change);
         }
     }
 
-    /// Costs of a wake-up after a sleep: sender, receiver, latency [ps]. Shorter than the shortest and longer
+    /// Costs of a wake-up after a sleep. Shorter than the shortest and longer
     /// than the longest of the lengths that are known, they are those of these.
     #[must_use]
-    pub fn after(&self, slept: Picos) -> [u64; 3] {
+    pub fn after(&self, slept: Picos) -> WakeUp {
         let longer = self.0.partition_point(|cost| cost.slept.value < slept);
         let b = &self.0[longer.min(self.0.len() - 1)];
         let a = &self.0[longer.saturating_sub(1)];
         let (short, long) = (a.slept.value.0, b.slept.value.0);
         let way = slept.0.clamp(short, long) - short;
         let depth = way as f64 / (long - short).max(1) as f64;
-        [(&a.sender, &b.sender), (&a.receiver, &b.receiver), (&a.latency, &b.latency)]
-            .map(|(a, b)| between(a.value.0, b.value.0, depth))
+        let of = |cost: fn(&WakeCost) -> &Sourced<Picos>| {
+            between(cost(a).value.0, cost(b).value.0, depth)
+        };
+        WakeUp {
+            sender: of(|cost| &cost.sender),
+            receiver: of(|cost| &cost.receiver),
+            latency: of(|cost| &cost.latency),
+            jitter: of(|cost| &cost.jitter),
+        }
     }
 }
 
@@ -111,24 +134,31 @@ mod tests {
 
     fn cost(slept: u64, all: u64) -> WakeCost {
         let of = |picos| Sourced::assumed(Picos(picos), "test");
-        WakeCost { slept: of(slept), sender: of(all), receiver: of(2 * all), latency: of(3 * all) }
+        WakeCost {
+            slept: of(slept),
+            sender: of(all),
+            receiver: of(2 * all),
+            latency: of(3 * all),
+            jitter: of(all),
+        }
     }
 
     #[test]
     fn costs_rise_linearly_between_two_sleeps_and_no_further() {
         let wake = Wake::try_from(vec![cost(1000, 10), cost(2000, 20), cost(6000, 100)]).unwrap();
-        let sender = |slept| wake.after(Picos(slept))[0];
+        let sender = |slept| wake.after(Picos(slept)).sender;
         assert_eq!(
             [0, 1000, 1500, 2000, 4000, 6000, 9000].map(sender),
             [10, 10, 15, 20, 60, 100, 100]
         );
-        assert_eq!(wake.after(Picos(1500)), [15, 30, 45]);
+        let middle = WakeUp { sender: 15, receiver: 30, latency: 45, jitter: 15 };
+        assert_eq!(wake.after(Picos(1500)), middle);
     }
 
     #[test]
     fn one_length_serves_for_all() {
         let wake = Wake::try_from(vec![cost(1000, 10)]).unwrap();
-        assert_eq!([0, 1000, 5000].map(|slept| wake.after(Picos(slept))[0]), [10, 10, 10]);
+        assert_eq!([0, 1000, 5000].map(|slept| wake.after(Picos(slept)).sender), [10, 10, 10]);
     }
 
     #[test]
