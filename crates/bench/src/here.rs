@@ -30,7 +30,13 @@ impl Here {
         Ok(Self { cpus })
     }
 
-    /// Runs something on the processor for work of a single thread.
+    /// The processor for work of a single thread.
+    #[must_use]
+    pub fn first(&self) -> usize {
+        self.cpus.first().copied().unwrap_or(0)
+    }
+
+    /// Runs something on that processor.
     ///
     /// # Errors
     /// When the thread may not run there, and those of `work`.
@@ -38,7 +44,7 @@ impl Here {
         &self,
         work: impl FnOnce() -> Result<T, PlatformError> + Send,
     ) -> Result<T, BenchError> {
-        Ok(on_cpu(self.cpus.first().copied().unwrap_or(0), work)?)
+        Ok(on_cpu(self.first(), work)?)
     }
 }
 

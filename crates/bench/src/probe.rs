@@ -16,7 +16,6 @@ pub mod clock;
 pub mod copy;
 pub mod decode;
 pub mod flow;
-pub mod host;
 pub mod memory;
 pub mod model;
 pub mod part;
@@ -77,6 +76,7 @@ pub fn run(options: &Options, watcher: Watcher<'_>) -> (Run, Option<BenchError>)
 /// Adds what the figures of a probe's record say together.
 pub fn conclude(run: &mut Run) {
     clock::conclude(run);
+    clock::doubt(run);
     memory::conclude(run);
     flow::conclude(run);
     pipeline::conclude(run);
@@ -93,6 +93,7 @@ fn parts(options: &Options, plan: &Plan, sitting: &mut Sitting<'_>) -> Result<()
         let what = "Cycles of the core, instructions and cache misses".into();
         sitting.run.doubt(Pitfall::NotMeasured { what, reason: reason.to_string() });
     }
+    let counter_hz = tsc_hz(&sitting.run);
     for &part in &plan.parts {
         let effort = Effort::of(plan.budget_of(part) - part.spent(&sitting.run));
         let Options { program, scratch, .. } = options;
@@ -107,9 +108,9 @@ fn parts(options: &Options, plan: &Plan, sitting: &mut Sitting<'_>) -> Result<()
                     flow::sample(&mut beds, bytes, sampler, &effort, steps)
                 })?;
             }
-            Part::Clock => {
-                sampled(part, sitting, |sampler, steps| clock::sample(sampler, &effort, steps))?;
-            }
+            Part::Clock => sampled(part, sitting, |sampler, steps| {
+                clock::sample(counter_hz, sampler, &effort, steps)
+            })?,
             Part::Memory => {
                 let bytes = memory_bytes(&sitting.run);
                 sampled(part, sitting, |sampler, steps| {
@@ -120,7 +121,7 @@ fn parts(options: &Options, plan: &Plan, sitting: &mut Sitting<'_>) -> Result<()
                 pipeline::sample(program, plan.cores, sampler, &effort, steps)
             })?,
             Part::Decode => sampled(part, sitting, |sampler, steps| {
-                decode::sample(program, &plan.clips, scratch, sampler, &effort, steps)
+                decode::sample(program, &plan.clips, scratch, counter_hz, sampler, &effort, steps)
             })?,
         }
     }
@@ -141,6 +142,11 @@ fn sampled(
 
 fn memory_bytes(run: &Run) -> u64 {
     run.environment.as_ref().map_or(0, |facts| facts.memory_bytes)
+}
+
+/// Rate of the time stamp counter as the facts have it [Hz], where it is invariant.
+fn tsc_hz(run: &Run) -> Option<f64> {
+    run.environment.as_ref()?.clock.tsc_hz
 }
 
 /// The model's part, unless an earlier sitting has made the profile.

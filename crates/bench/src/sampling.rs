@@ -27,9 +27,7 @@ const MANY_OUTLIERS: f64 = 0.1;
 const FEW_SAMPLES: usize = 5;
 
 /// Beginnings of the names of quantities that are read once: they do not vary.
-const SINGLE_READINGS: [&str; 7] = [
-    "clock.step",
-    "clock.tsc_rate",
+const SINGLE_READINGS: [&str; 5] = [
     "clock.resolution",
     "clock.observed_step",
     "clock.tsc_invariant",

@@ -26,7 +26,7 @@ use bitpath_sim::scenario::{Scenario, Subject};
 
 use crate::BenchError;
 use crate::clip;
-use crate::probe::model;
+use crate::probe::{clock, model};
 use crate::progress::Watcher;
 use crate::sitting::Sitting;
 use crate::steps::Steps;
@@ -61,7 +61,10 @@ pub fn run(options: &Options, watcher: Watcher<'_>) -> Result<Run, BenchError> {
     let mut sitting = Sitting::begin("study", &options.id, options.seed, steps);
     let outcome = stages(options, &mut sitting);
     match sitting.close(outcome) {
-        (run, None) => Ok(run),
+        (mut run, None) => {
+            clock::doubt(&mut run);
+            Ok(run)
+        }
         (_, Some(error)) => Err(error),
     }
 }

@@ -10,6 +10,8 @@
 //! ```
 
 mod conclusion;
+mod costs;
+mod doubt;
 mod events;
 
 use std::time::Duration;
@@ -18,19 +20,15 @@ use bitpath_measure::series::labels;
 use bitpath_measure::{Labels, Pitfall, Unit};
 use bitpath_platform::PlatformError;
 use bitpath_platform::clock::{self, Source};
-use bitpath_platform::latency;
-use bitpath_platform::memory::Pages;
-use bitpath_platform::memory::fault;
 
 use crate::BenchError;
 use crate::here::Here;
 use crate::probe::points::{Effort, Point, sample_all};
-use crate::sampling::Sampler;
+use crate::sampling::{Bed, Sampler};
 use crate::steps::Steps;
 pub use conclusion::conclude;
-
-/// Time to read a clock [ns].
-pub const COST: &str = "clock.cost";
+pub use doubt::doubt;
+pub(crate) use events::{LATENESS, sleep_of_model};
 
 /// Resolution that the kernel states [ns].
 pub const RESOLUTION: &str = "clock.resolution";
@@ -50,16 +48,6 @@ pub const OFFSET_LOW: &str = "clock.tsc_offset_low";
 /// And at most [TSC cycles].
 pub const OFFSET_HIGH: &str = "clock.tsc_offset_high";
 
-/// Calls in a sample: long beside the clock's step, short beside a disturbance.
-const CALLS: u32 = 2000;
-
-/// Round trips between two threads in a sample.
-const ROUND_TRIPS: u32 = 500;
-
-/// Small and huge pages that a sample touches.
-const SMALL_PAGES: usize = 512;
-const HUGE_PAGES: usize = 4;
-
 /// Windows over which the counter's rate is taken [ms]: a rate that drifts differs between them.
 const RATE_WINDOWS_MS: [u64; 2] = [10, 50];
 
@@ -76,20 +64,21 @@ const STEP_WINDOW_NS: u64 = 50_000_000;
 const COSTS_SHARE: f64 = 0.4;
 const EVENTS_SHARE: f64 = 0.6;
 
-/// Samples everything.
+/// Samples everything. `counter_hz` is the rate of the time stamp counter, where it is invariant.
 ///
 /// # Errors
 /// When no processor can be used, or the user asked to stop.
 pub fn sample(
+    counter_hz: Option<f64>,
     sampler: &mut Sampler,
     effort: &Effort,
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Pitfall>, BenchError> {
     let mut here = Here::new()?;
-    let counter_hz = clock::calibrate_tsc(Duration::from_millis(20), 5).map(|rate| rate.hz);
     read_once(sampler, counter_hz);
     steps.tell(0.0)?;
-    let mut costs = costs(&here);
+    let mut costs = costs::points(&here);
+    costs.extend(counter(&here));
     let costs_effort = effort.share(COSTS_SHARE);
     let mut doubts = sample_all(&mut here, &mut costs, sampler, &costs_effort, steps)?;
     let mut events = events::points(&here, counter_hz);
@@ -120,58 +109,26 @@ fn read_once(sampler: &mut Sampler, counter_hz: Option<f64>) {
     }
 }
 
-/// What is a mean over many calls.
-fn costs(here: &Here) -> Vec<Point<'static, Here>> {
-    let none = Labels::new();
-    let cpu = here.cpus.first().copied().unwrap_or(0);
-    let mut points = Vec::new();
-    for source in Source::ALL.into_iter().filter(|source| source.now().is_some()) {
-        let of = labels([("clock", source.name())]);
-        points.push(cost(COST, of, move || Ok(latency::clock_read_ns(source, 1, CALLS))));
-    }
-    points.push(cost("syscall.cost", none.clone(), || Ok(latency::system_call_ns(1, CALLS))));
-    points.push(cost("context_switch.cost", none, move || {
-        latency::context_switch_ns(cpu, 1, ROUND_TRIPS)
-    }));
-    for (pages, name, count) in
-        [(Pages::Small, "small", SMALL_PAGES), (Pages::Huge, "huge", HUGE_PAGES)]
-    {
-        let of = labels([("pages", name)]);
-        points.push(cost("clock.page_fault", of, move || page_fault_ns(pages, count)));
-    }
-    if clock::tsc().is_some() {
-        points.extend(RATE_WINDOWS_MS.map(rate));
-        let others = here.cpus.iter().skip(1).take(MOST_CPUS);
-        points.extend(others.map(|&other| offset(other, cpu)));
-    }
-    points
+/// The points that the model needs, a sample each a round: the same series as this part's, which fills them
+/// further.
+///
+/// # Errors
+/// When the system does not say which processors may be used.
+pub(crate) fn of_model<B: Bed + 'static>() -> Result<Vec<Point<'static, B>>, BenchError> {
+    let here = Here::new()?;
+    let mut points = costs::of_model(&here);
+    points.extend(events::of_model(&here));
+    Ok(points)
 }
 
-/// A point whose samples are taken on the processor for work of one thread.
-fn cost(
-    name: &'static str,
-    of: Labels,
-    mut measure: impl FnMut() -> Result<Vec<f64>, PlatformError> + Send + 'static,
-) -> Point<'static, Here> {
-    Point::new(name, of.clone(), move |here: &mut Here, sampler: &mut Sampler| {
-        let (values, beside) = sampler.beside(here, |here| here.run(&mut measure))?;
-        for value in values {
-            sampler.add(name, &of, Unit::Nanoseconds, value, &beside);
-        }
-        Ok(())
-    })
-}
-
-/// Time of one fault of pages of a size [ns].
-fn page_fault_ns(pages: Pages, count: usize) -> Result<Vec<f64>, PlatformError> {
-    let touched = fault::touch(pages, count)?;
-    // Small pages in place of a huge one: twice as many faults as pages is far beyond chance.
-    if pages == Pages::Huge && touched.faults > 2 * count as u64 {
-        let reason =
-            format!("{} faults at {count} huge pages: the kernel has none", touched.faults);
-        return Err(PlatformError::File { path: "transparent_hugepage".into(), reason });
+/// The counter's rate, and how far it is the same on all processors.
+fn counter(here: &Here) -> Vec<Point<'static, Here>> {
+    if clock::tsc().is_none() {
+        return Vec::new();
     }
-    Ok(touched.one_ns().into_iter().collect())
+    let cpu = here.first();
+    let others = here.cpus.iter().skip(1).take(MOST_CPUS);
+    RATE_WINDOWS_MS.into_iter().map(rate).chain(others.map(|&other| offset(other, cpu))).collect()
 }
 
 /// The counter's rate over windows of a length.
@@ -203,4 +160,22 @@ fn offset(of: usize, to: usize) -> Point<'static, Here> {
         }
         Ok(())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_model_s_points_are_points_of_this_part() {
+        let here = Here::new().unwrap();
+        let mut own = costs::points::<Here>(&here);
+        own.extend(events::points(&here, None));
+        let own: Vec<String> = own.iter().map(|point| format!("{point:?}")).collect();
+        let of_model = of_model::<Here>().unwrap();
+        for name in of_model.iter().map(|point| format!("{point:?}")) {
+            assert!(own.contains(&name), "{name} is not among {own:?}");
+        }
+        assert!(of_model.len() >= 6);
+    }
 }

@@ -13,11 +13,9 @@ mod player;
 mod stream;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use bitpath_measure::series::labels;
 use bitpath_measure::{Labels, Pitfall, Unit};
-use bitpath_platform::clock;
 use bitpath_platform::codec::{self, CodecError, MAX_THREADS};
 
 use crate::BenchError;
@@ -45,11 +43,8 @@ pub const CYCLES: &str = "decode.cycles_per_byte";
 /// Devices that decode [count], with what they are.
 pub const HARDWARE: &str = "decode.hardware";
 
-/// Windows over which the counter's rate is taken, for the doubt that names it.
-const COUNTER_WINDOW: Duration = Duration::from_millis(10);
-const COUNTER_WINDOWS: usize = 5;
-
-/// Samples all clips; without one, a clip that is made in `scratch`. Returns the doubts.
+/// Samples all clips; without one, a clip that is made in `scratch`. `counter_hz` is the rate of the time stamp
+/// counter, where it is invariant. Returns the doubts.
 ///
 /// # Errors
 /// When a clip cannot be used, with its name; when the worker is gone, or the user asked to stop.
@@ -57,14 +52,14 @@ pub fn sample(
     program: &Path,
     clips: &[PathBuf],
     scratch: &Path,
+    counter_hz: Option<f64>,
     sampler: &mut Sampler,
     effort: &Effort,
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Pitfall>, BenchError> {
     note_hardware(sampler);
-    let counter = clock::calibrate_tsc(COUNTER_WINDOW, COUNTER_WINDOWS);
-    let mut doubts: Vec<Pitfall> =
-        counter.map(|rate| Pitfall::TscCycles { tsc_hz: rate.hz }).into_iter().collect();
+    let cycles = counter_hz.map(|tsc_hz| Pitfall::TscCycles { tsc_hz });
+    let mut doubts: Vec<Pitfall> = cycles.into_iter().collect();
     let clips = match clips {
         [] => match made(scratch, &mut doubts)? {
             Some(clip) => vec![clip],

@@ -15,7 +15,6 @@ mod conclusion;
 
 use bitpath_measure::statistics::quantile;
 use bitpath_measure::{Labels, Pitfall, Unit};
-use bitpath_platform::clock;
 
 use crate::BenchError;
 use crate::probe::points::{Effort, Point, sample_all};
@@ -77,11 +76,6 @@ pub fn sample(
     steps: &mut Steps<'_>,
 ) -> Result<Vec<Pitfall>, BenchError> {
     let none = Labels::new();
-    if sampler.samples("clock.tsc_rate", &none) == 0
-        && let Some(rate) = clock::calibrate_tsc(std::time::Duration::from_millis(20), 5)
-    {
-        sampler.add_alone("clock.tsc_rate", &none, Unit::Hertz, &[rate.hz]);
-    }
     let mut points: Vec<Point<'_, Beds>> =
         cases::all(&beds.ways(), memory_bytes).into_iter().map(point).collect();
     points.push(Point::new(COPY_BANDWIDTH, none.clone(), move |beds: &mut Beds, sampler| {

@@ -7,13 +7,12 @@ use bitpath_measure::{ByteCount, Pitfall, Run, Unit, series::labels};
 use bitpath_platform::clock::monotonic_ns;
 use bitpath_sim::profile::{HostProfile, SocketMemory, Transport};
 use rand::SeedableRng;
-use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use super::points::Effort;
+use super::points::{self, Effort, Point};
 use super::profile::{self, Facts};
 use super::wake::Plain;
-use super::{copy, decode, host, socket_memory, stack, wake};
+use super::{clock, copy, decode, socket_memory, stack, wake};
 use crate::BenchError;
 use crate::clip::StudyClip;
 use crate::sampling::Sampler;
@@ -25,8 +24,10 @@ use crate::worker::FrameTime;
 pub const PROFILE: &str = "host.toml";
 
 /// What the rounds brought beside the samples.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Measured {
+    /// What each round samples once.
+    points: Vec<Point<'static, Testbed>>,
     pub(crate) socket_memory: SocketMemory,
     pub(crate) decoded: Vec<Vec<FrameTime>>,
     pub(crate) doubts: Vec<Pitfall>,
@@ -50,8 +51,7 @@ pub(crate) fn first_look(
     effort: &Effort,
     steps: &mut Steps<'_>,
 ) -> Result<Measured, BenchError> {
-    steps.begin("clocks, timers, system calls")?;
-    let clock_doubts = host::measure(sampler, bed.cpus)?;
+    steps.begin("socket buffers")?;
     let socket_memory = socket_memory::measure(bed, "this study")?;
     steps.begin("memory")?;
     for round in 0..MEMORY_ROUNDS {
@@ -60,10 +60,15 @@ pub(crate) fn first_look(
         }
         steps.tell(f64::from(round + 1) / f64::from(MEMORY_ROUNDS))?;
     }
-    steps.begin("protocol stack and decoder")?;
+    steps.begin("protocol stack, clocks and decoder")?;
     bed.open_tcp(stack::PROBE_BUFFERS)?;
-    let order = ChaCha8Rng::seed_from_u64(ORDER_SEED);
-    let mut measured = Measured { socket_memory, decoded: Vec::new(), doubts: clock_doubts, order };
+    let mut measured = Measured {
+        points: points_of(&socket_memory)?,
+        socket_memory,
+        decoded: Vec::new(),
+        doubts: Vec::new(),
+        order: ChaCha8Rng::seed_from_u64(ORDER_SEED),
+    };
     round(bed, sampler, clip, &mut measured)?;
     sampler.end_warm_up("stack.");
     sampler.end_warm_up("decode.");
@@ -92,7 +97,24 @@ pub(crate) fn first_look(
     Ok(measured)
 }
 
-/// One pass over all message sizes, the wake-ups and the decoder.
+/// The stack at all message sizes; the clocks and the kernel's small operations.
+fn points_of(memory: &SocketMemory) -> Result<Vec<Point<'static, Testbed>>, BenchError> {
+    let of = |transport, bytes| stack::cost_labels(transport, "send", bytes);
+    let udp = stack::UDP_SIZES.map(|bytes| {
+        let charge = memory.charge(ByteCount(bytes as u64)).0;
+        Point::new("stack.cost", of(Transport::Udp, bytes), move |bed, sampler| {
+            stack::udp_slice(bed, sampler, bytes, charge)
+        })
+    });
+    let tcp = stack::TCP_SIZES.map(|bytes| {
+        Point::new("stack.cost", of(Transport::Tcp, bytes), move |bed, sampler| {
+            stack::tcp_slice(bed, sampler, bytes)
+        })
+    });
+    Ok(udp.into_iter().chain(tcp).chain(clock::of_model()?).collect())
+}
+
+/// One pass over all points, the wake-ups and the decoder.
 pub(crate) fn round(
     bed: &mut Testbed,
     sampler: &mut Sampler,
@@ -100,19 +122,7 @@ pub(crate) fn round(
     measured: &mut Measured,
 ) -> Result<(), BenchError> {
     bed.open_udp(stack::PROBE_BUFFERS)?;
-    let mut sizes: Vec<(Transport, usize)> =
-        stack::UDP_SIZES.map(|bytes| (Transport::Udp, bytes)).to_vec();
-    sizes.extend(stack::TCP_SIZES.map(|bytes| (Transport::Tcp, bytes)));
-    sizes.shuffle(&mut measured.order);
-    for (transport, bytes) in sizes {
-        match transport {
-            Transport::Udp => {
-                let charge = measured.socket_memory.charge(ByteCount(bytes as u64)).0;
-                stack::udp_slice(bed, sampler, bytes, charge)?;
-            }
-            Transport::Tcp => stack::tcp_slice(bed, sampler, bytes)?,
-        }
-    }
+    points::take_turn(bed, &mut measured.points, sampler, &mut measured.order)?;
     let cost = |side: &str, bytes| {
         sampler.median("stack.cost", &stack::cost_labels(Transport::Udp, side, bytes))
     };
@@ -166,7 +176,8 @@ pub(crate) fn profile(
     let fit = |clip: &StudyClip| decode::fit(&clip.film.name, &measured.decoded, &id);
     let decode = clip.map(fit).transpose()?.into_iter().collect();
     let socket_memory = measured.socket_memory.clone();
-    let facts = Facts { host: "this host", run: &id, socket_memory, decode };
+    let clock_hz = super::tsc_hz(run);
+    let facts = Facts { host: "this host", run: &id, clock_hz, socket_memory, decode };
     let host = profile::build(bed, sampler, facts, run)?;
     if let Some(tsc_hz) = Some(host.cpu.clock.value.0).filter(|hz| *hz > 1e9) {
         run.doubt(Pitfall::TscCycles { tsc_hz });

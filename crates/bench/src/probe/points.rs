@@ -16,7 +16,7 @@ use bitpath_measure::statistics::{Method, estimate};
 use bitpath_measure::{Labels, Pitfall};
 use bitpath_platform::clock::monotonic_ns;
 use rand::SeedableRng;
-use rand::seq::IndexedRandom;
+use rand::seq::{IndexedRandom, SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
 use crate::BenchError;
@@ -150,6 +150,21 @@ pub fn sample_all<B: Bed>(
     Ok(doubts)
 }
 
+/// One turn alone: a sample of every point, in an order drawn anew, for what measures other things between
+/// its turns.
+///
+/// # Errors
+/// Those of the samples.
+pub fn take_turn<B: Bed>(
+    bed: &mut B,
+    points: &mut [Point<'_, B>],
+    sampler: &mut Sampler,
+    order: &mut ChaCha8Rng,
+) -> Result<(), BenchError> {
+    points.shuffle(order);
+    points.iter_mut().try_for_each(|point| (point.sample)(bed, sampler))
+}
+
 /// Seed of the shuffled order; what is measured does not depend on it.
 const ORDER_SEED: u64 = 2004;
 
@@ -254,6 +269,21 @@ mod tests {
         }
         assert_eq!(order.iter().filter(|name| **name == "steady").count(), EFFORT.least);
         assert_eq!(order.iter().filter(|name| **name == "wild").count(), EFFORT.most);
+    }
+
+    #[test]
+    fn a_turn_samples_every_point_once_whatever_is_known_of_it() {
+        let order = RefCell::new(Vec::new());
+        let mut points = [point("steady", &[2.0], &order), point("wild", &[1.0, 9.0], &order)];
+        let (mut sampler, mut shuffled) = (Sampler::begin(), ChaCha8Rng::seed_from_u64(0));
+        for turn in 1..=EFFORT.most + 1 {
+            take_turn(&mut Nowhere, &mut points, &mut sampler, &mut shuffled).unwrap();
+            for name in ["steady", "wild"] {
+                assert_eq!(sampler.samples(name, &labels([])), turn);
+            }
+        }
+        let firsts: Vec<&str> = order.borrow().iter().step_by(2).copied().collect();
+        assert!(["steady", "wild"].iter().all(|name| firsts.contains(name)), "{firsts:?}");
     }
 
     #[test]

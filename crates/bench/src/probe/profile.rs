@@ -9,7 +9,7 @@ use bitpath_sim::profile::{
     Path, Side, SocketMemory, Sourced, Stack, Transport, Wake, WakeCost,
 };
 
-use super::{copy, stack, wake};
+use super::{clock, copy, stack, wake};
 use crate::BenchError;
 use crate::sampling::Sampler;
 use crate::testbed::Testbed;
@@ -21,6 +21,8 @@ pub struct Facts<'a> {
     pub host: &'a str,
     /// The run that the values come from.
     pub run: &'a str,
+    /// Rate of the time stamp counter [Hz], where it is invariant.
+    pub clock_hz: Option<f64>,
     /// Charges of the socket buffer.
     pub socket_memory: SocketMemory,
     /// Decoding costs.
@@ -41,12 +43,11 @@ pub fn build(
     let none = Labels::new();
     let time = |name: &str, labels: &Labels| sourced_time(sampler, name, labels, run);
     let cores = Sourced::measured(bed.cores(), None, run);
-    let clock = sampler.median("clock.tsc_rate", &none);
     Ok(HostProfile {
         name: facts.host.into(),
         cpu: Cpu {
             cores,
-            clock: clock.map_or_else(
+            clock: facts.clock_hz.map_or_else(
                 || {
                     Sourced::assumed(
                         Hertz(1e9),
@@ -58,7 +59,7 @@ pub fn build(
             system_call: time("syscall.cost", &none),
             context_switch: time("context_switch.cost", &none),
             timer_sleep: time("timer.cost", &none),
-            timer_lateness: time("timer.lateness", &none),
+            timer_lateness: time(clock::LATENESS, &clock::sleep_of_model()),
         },
         wake: wake_costs(sampler, run)?,
         path: Path {

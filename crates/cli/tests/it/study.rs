@@ -5,7 +5,8 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use bitpath_measure::run::{RemedyOutcome, SCHEMA};
-use bitpath_measure::{Pitfall, Run, Unit};
+use bitpath_measure::series::labels;
+use bitpath_measure::{Labels, Pitfall, Run, Unit};
 use bitpath_platform::namespace::can_make_namespaces;
 use bitpath_sim::host::HostScenario;
 use bitpath_sim::profile::PathKind;
@@ -137,6 +138,33 @@ fn a_study_completes_with_a_sound_record() {
     let decodes = cfg!(feature = "decode");
     assert_eq!(doubts(|doubt| matches!(doubt, Pitfall::SyntheticClip { .. })), decodes);
     assert_eq!(doubts(|doubt| matches!(doubt, Pitfall::NoDecoder { .. })), !decodes);
+}
+
+#[test]
+fn the_kernel_s_operations_are_sampled_in_every_round_with_the_stack() {
+    let run = &study().run;
+    let all = |name: &'static str| run.series.iter().filter(move |series| series.name == name);
+    let rounds = all("stack.cost").next().unwrap().samples.len();
+    let jobs_from_s = all("job.throughput").map(|series| series.samples[0].at_s);
+    let jobs_from_s = jobs_from_s.fold(f64::INFINITY, f64::min);
+    let paced = labels([("sleep_ns", "200000"), ("slack_ns", "50000")]);
+    for (name, of) in [
+        ("clock.cost", labels([("clock", "monotonic")])),
+        ("clock.cost", labels([("clock", "thread-cpu")])),
+        ("syscall.cost", Labels::new()),
+        ("context_switch.cost", Labels::new()),
+        ("timer.cost", Labels::new()),
+        ("timer.lateness", paced),
+    ] {
+        let series = run.series(name, &of).unwrap_or_else(|| panic!("no {name} {of:?}"));
+        let samples = series.samples.len();
+        assert!(samples >= rounds && samples.is_multiple_of(rounds), "{name}: {samples}, {rounds}");
+        assert!(series.samples[samples - 1].at_s > jobs_from_s, "{name} was over before the jobs");
+    }
+    assert_eq!(all("clock.tsc_rate").count(), 0, "the facts have it");
+    let counter = run.environment.as_ref().unwrap().clock.tsc_hz;
+    let clock = study().scenario("raw-udp").host.cpu.clock.value.0;
+    assert!(counter.is_none_or(|hz| (clock / hz - 1.0).abs() < 1e-6), "{clock} Hz");
 }
 
 #[test]

@@ -20,9 +20,10 @@ const CLOCKS: [(&str, &str); 3] = [
 type Label = (&'static str, &'static str);
 
 /// Operations: name, the label that tells two of a name apart, and what they are called.
-const OPERATIONS: [(&str, Label, &str); 6] = [
+const OPERATIONS: [(&str, Label, &str); 7] = [
     ("syscall.cost", ("", ""), "system call"),
     ("context_switch.cost", ("", ""), "context switch, with a byte over a pipe"),
+    ("timer.cost", ("", ""), "sleep until a given time, processor time"),
     ("wake_up.latency", ("cores", "same"), "wake-up on the same core"),
     ("wake_up.latency", ("", ""), "wake-up on another core"),
     ("clock.page_fault", ("pages", "small"), "page fault, 4 KiB"),
@@ -52,11 +53,9 @@ fn is_one(run: &Run) -> bool {
 /// Whether a figure of this record is shown here.
 pub(super) fn shows(run: &Run, figure: &Figure) -> bool {
     let name = figure.name.as_str();
-    let own = name.starts_with("clock.") && name != "clock.step";
+    let own = name.starts_with("clock.") || name == "timer.lateness";
     let operation = OPERATIONS.iter().any(|(operation, ..)| *operation == name);
-    // The sleeps of a model's probe have no slack of their own.
-    let sleep = name == "timer.lateness" && figure.labels.contains_key("slack_ns");
-    is_one(run) && (own || operation || sleep)
+    is_one(run) && (own || operation)
 }
 
 /// The verdict, then the tables.

@@ -24,17 +24,12 @@ pub fn conclude(run: &mut Run) {
     let quantiles =
         [(LATENESS, "clock.lateness"), (WAKE_UP, "clock.wake_up"), (GAP, "clock.gap_length")];
     let of = |(series, figure): (&str, &'static str)| {
-        let all = run.series.iter().filter(|found| found.name == series && is_whole(found));
+        let all = run.series.iter().filter(|found| found.name == series);
         all.flat_map(|series| quantiles_of(series, figure)).collect::<Vec<_>>()
     };
     let mut figures: Vec<Figure> = quantiles.into_iter().flat_map(of).collect();
     figures.extend(counter(run));
     run.figures.extend(figures);
-}
-
-/// A model's probe samples lateness and wake-ups too, for their median alone.
-fn is_whole(series: &Series) -> bool {
-    series.name != LATENESS || series.labels.contains_key("slack_ns")
 }
 
 fn quantiles_of(series: &Series, figure: &'static str) -> Vec<Figure> {
@@ -159,9 +154,8 @@ mod tests {
         let of = labels([("sleep_ns", "50000"), ("slack_ns", "1")]);
         let values: Vec<f64> = (0..=100).map(f64::from).collect();
         run.series.push(series(LATENESS, of, Unit::Nanoseconds, &values));
-        run.series.push(series(LATENESS, Labels::new(), Unit::Nanoseconds, &values));
         conclude(&mut run);
         let values: Vec<f64> = run.figures.iter().map(|figure| figure.estimate.value).collect();
-        assert_eq!(values, [50.0, 90.0, 99.0, 100.0], "the model's own series has none");
+        assert_eq!(values, [50.0, 90.0, 99.0, 100.0]);
     }
 }

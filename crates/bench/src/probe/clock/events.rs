@@ -7,10 +7,10 @@ use bitpath_platform::{clock, latency};
 
 use crate::here::{Here, on_cpu};
 use crate::probe::points::{Effort, Point};
-use crate::sampling::{Beside, Sampler};
+use crate::sampling::{Bed, Beside, Sampler};
 
 /// How late a sleep ended [ns].
-pub(super) const LATENESS: &str = "timer.lateness";
+pub(crate) const LATENESS: &str = "timer.lateness";
 
 /// How long a woken thread took to run [ns].
 pub(super) const WAKE_UP: &str = "wake_up.latency";
@@ -34,6 +34,9 @@ const SLEEPS_NS: [u64; 4] = [50_000, 200_000, 1_000_000, 5_000_000];
 /// Slack of the timer [ns]: Linux's default, and next to none.
 const SLACKS_NS: [u32; 2] = [50_000, 1];
 
+/// The sleep that the model knows [ns]: about a message's time at a film's pace, with the default slack.
+const SLEEP_OF_MODEL: (u64, u32) = (200_000, 50_000);
+
 /// Sleeps, and wake-ups, of one sample.
 const BATCH: usize = 10;
 
@@ -56,37 +59,58 @@ pub(super) fn effort(of: &Effort) -> Effort {
 
 /// All points of events.
 pub(super) fn points(here: &Here, counter_hz: Option<f64>) -> Vec<Point<'static, Here>> {
-    let slacks = |sleep_ns| SLACKS_NS.map(|slack_ns| sleeps(sleep_ns, slack_ns));
+    let slacks = |sleep_ns| SLACKS_NS.map(|slack_ns| sleeps(here, sleep_ns, slack_ns));
     let mut points: Vec<Point<'static, Here>> = SLEEPS_NS.into_iter().flat_map(slacks).collect();
-    let cpu = here.cpus.first().copied().unwrap_or(0);
+    let cpu = here.first();
     points.push(wake_ups(cpu, cpu, labels([("cores", "same")])));
-    if let Some(&other) = here.cpus.last().filter(|other| **other != cpu) {
-        points.push(wake_ups(other, cpu, Labels::new()));
-    }
+    points.extend(wake_ups_across(here));
     points.extend(here.cpus.iter().take(super::MOST_CPUS).map(|&cpu| gaps(cpu, counter_hz)));
     points
 }
 
+/// Those that the model needs.
+pub(super) fn of_model<B: Bed + 'static>(here: &Here) -> Vec<Point<'static, B>> {
+    let (sleep_ns, slack_ns) = SLEEP_OF_MODEL;
+    std::iter::once(sleeps(here, sleep_ns, slack_ns)).chain(wake_ups_across(here)).collect()
+}
+
+/// Labels of the sleep that the model knows.
+pub(crate) fn sleep_of_model() -> Labels {
+    let (sleep_ns, slack_ns) = SLEEP_OF_MODEL;
+    sleep_labels(sleep_ns, slack_ns)
+}
+
+fn sleep_labels(sleep_ns: u64, slack_ns: u32) -> Labels {
+    labels([("sleep_ns", &sleep_ns.to_string()), ("slack_ns", &slack_ns.to_string())])
+}
+
 /// Sleeps of a length with a slack.
-fn sleeps(sleep_ns: u64, slack_ns: u32) -> Point<'static, Here> {
-    let of = labels([("sleep_ns", &sleep_ns.to_string()), ("slack_ns", &slack_ns.to_string())]);
-    Point::new(LATENESS, of.clone(), move |here: &mut Here, sampler: &mut Sampler| {
+fn sleeps<B: Bed + 'static>(here: &Here, sleep_ns: u64, slack_ns: u32) -> Point<'static, B> {
+    let (here, of) = (here.clone(), sleep_labels(sleep_ns, slack_ns));
+    Point::new(LATENESS, of.clone(), move |bed: &mut B, sampler: &mut Sampler| {
         let late = || {
             // The thread is one of its own and ends with the measurement: nobody else's slack moves.
             clock::set_timer_slack_ns(slack_ns)?;
             Ok(latency::timer_lateness_ns(BATCH, sleep_ns))
         };
-        let (values, beside) = sampler.beside(here, |here| here.run(late))?;
+        let (values, beside) = sampler.beside(bed, |_| here.run(late))?;
         keep(sampler, LATENESS, &of, &values, &beside);
         Ok(())
     })
 }
 
+/// Wake-ups by a thread on another processor, where there is one.
+fn wake_ups_across<B: Bed + 'static>(here: &Here) -> Option<Point<'static, B>> {
+    let cpu = here.first();
+    let other = here.cpus.last().copied().filter(|other| *other != cpu)?;
+    Some(wake_ups(other, cpu, Labels::new()))
+}
+
 /// Wake-ups of a thread by one on another processor, or on the same.
-fn wake_ups(waker: usize, sleeper: usize, of: Labels) -> Point<'static, Here> {
-    Point::new(WAKE_UP, of.clone(), move |here: &mut Here, sampler: &mut Sampler| {
-        let measure = |_: &mut Here| Ok(latency::wake_up_ns(waker, sleeper, BATCH)?);
-        let (values, beside) = sampler.beside(here, measure)?;
+fn wake_ups<B: Bed + 'static>(waker: usize, sleeper: usize, of: Labels) -> Point<'static, B> {
+    Point::new(WAKE_UP, of.clone(), move |bed: &mut B, sampler: &mut Sampler| {
+        let measure = |_: &mut B| Ok(latency::wake_up_ns(waker, sleeper, BATCH)?);
+        let (values, beside) = sampler.beside(bed, measure)?;
         keep(sampler, WAKE_UP, &of, &values, &beside);
         Ok(())
     })

@@ -15,6 +15,7 @@ use bitpath_measure::statistics::fit_nonnegative;
 use bitpath_measure::{Estimate, Labels, Run, Series, Unit};
 
 use super::{COPY_BANDWIDTH, CPU, PACKETS_PER_MESSAGE, PROCESSING_POWER, THROUGHPUT};
+use crate::probe::tsc_hz;
 
 /// Largest Ethernet frame [B] (table 8's theoretical maxima).
 const FRAME_BYTES: f64 = 1514.0;
@@ -141,11 +142,6 @@ fn clock_per_rate(run: &Run, of: &Labels) -> Vec<Figure> {
     sent.filter_map(clock).collect()
 }
 
-fn tsc_hz(run: &Run) -> Option<f64> {
-    let measured = run.figure("clock.tsc_rate", &Labels::new()).map(|rate| rate.estimate.value);
-    measured.or_else(|| run.environment.as_ref()?.clock.tsc_hz)
-}
-
 /// The quotient of two estimates, of which one may be a single reading that counts for no sample.
 fn quotient(above: &Estimate, below: &Estimate) -> Estimate {
     Estimate { samples: above.samples.max(below.samples), ..above.over(below) }
@@ -172,8 +168,8 @@ fn number(labels: &Labels, key: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use bitpath_measure::Sample;
     use bitpath_measure::statistics::Method;
+    use bitpath_measure::{Environment, Sample};
 
     use super::*;
 
@@ -181,6 +177,13 @@ mod tests {
         let mut series = Series::new(name, labels, unit);
         series.samples = values.iter().map(|value| Sample::computed(*value)).collect();
         run.record(series, Method::MedianBlockBootstrap);
+    }
+
+    /// A machine whose time stamp counter has this rate.
+    fn counting(hz: f64) -> Environment {
+        let mut environment = Environment::default();
+        environment.clock.tsc_hz = Some(hz);
+        environment
     }
 
     fn value(run: &Run, name: &str) -> f64 {
@@ -196,7 +199,7 @@ mod tests {
             labels([("vary", vary), tcp, way, ("message_bytes", "65536")])
         };
         let mib = 1_048_576.0;
-        record(&mut run, "clock.tsc_rate", Labels::new(), Unit::Hertz, &[1300.0 * mib]);
+        run.environment = Some(counting(1300.0 * mib));
         let power = [89_050.0];
         record(&mut run, PROCESSING_POWER, of("payload"), Unit::PacketsPerSecond, &power);
         let throughput = [676.0 * mib / 8.0];
@@ -249,7 +252,7 @@ mod tests {
     #[test]
     fn the_rule_of_thumb_counts_both_sides() {
         let mut run = Run::begin("probe", "a", "2026-01-01T00:00:00Z", 0);
-        record(&mut run, "clock.tsc_rate", Labels::new(), Unit::Hertz, &[2e9]);
+        run.environment = Some(counting(2e9));
         for (side, nanos) in [("sender", 0.3), ("receiver", 0.1)] {
             let (tcp, way) = (("transport", "tcp"), ("way", "loopback"));
             let of = labels([("vary", "source_bytes"), tcp, way, ("side", side)]);
