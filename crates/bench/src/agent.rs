@@ -257,6 +257,7 @@ fn objection(order: &Order, peer: IpAddr) -> Option<String> {
         | Order::Drain(_)
         | Order::Charge
         | Order::SendPaced(_)
+        | Order::SendSleeping(_)
         | Order::ReceivePaced(_)
         | Order::ListenFlow { .. }
         | Order::PrepareFlow(_)

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use bitpath_measure::series::DISTURBING_LOAD;
-use bitpath_measure::statistics::{Method, median, outliers};
+use bitpath_measure::statistics::{Method, median, outliers, trimmed_mean};
 use bitpath_measure::{Labels, Pitfall, Run, Sample, Series, Unit};
 use bitpath_platform::clock::monotonic_ns;
 use bitpath_platform::usage::LoadWatch;
@@ -215,6 +215,12 @@ impl Sampler {
     #[must_use]
     pub fn median(&self, name: &str, labels: &Labels) -> Option<f64> {
         median(&self.values(name, labels))
+    }
+
+    /// Trimmed mean of a series so far.
+    #[must_use]
+    pub fn mean(&self, name: &str, labels: &Labels) -> Option<f64> {
+        trimmed_mean(&self.values(name, labels))
     }
 
     /// Moves everything into the record, speeds made relative, doubts drawn.

@@ -107,6 +107,7 @@ pub(crate) fn obey(order: Order, state: &mut State) -> Result<Report, BenchError
             Report::Charge { bytes: u64::from(udp(state)?.memory_info()?.receive_used_bytes) }
         }
         Order::SendPaced(transfer) => sender::paced(state, transfer)?,
+        Order::SendSleeping(transfer) => sender::sleeping(state, transfer)?,
         Order::ReceivePaced(transfer) => receiver::paced(state, transfer)?,
         Order::LoadClip { clip } => {
             state.clip(&clip)?;

@@ -222,6 +222,7 @@ pub fn words(name: &str) -> String {
 pub fn method(method: Method) -> &'static str {
     match method {
         Method::MedianBlockBootstrap => "median-block-bootstrap",
+        Method::TrimmedMeanBlockBootstrap => "trimmed-mean-block-bootstrap",
         Method::MeanStudentT => "mean-student-t",
         Method::GeometricMeanStudentT => "geometric-mean-student-t",
         Method::SignedRank => "signed-rank",
@@ -237,6 +238,7 @@ pub fn method(method: Method) -> &'static str {
 pub fn short_method(method: Method) -> &'static str {
     match method {
         Method::MedianBlockBootstrap => "median",
+        Method::TrimmedMeanBlockBootstrap => "trimmed mean",
         Method::MeanStudentT => "mean",
         Method::GeometricMeanStudentT => "geometric mean",
         Method::SignedRank => "signed rank",

@@ -74,7 +74,7 @@ pub struct Cpu {
     /// A switch between two threads of one core [ps].
     #[serde(deserialize_with = "bounds::sourced_cost")]
     pub context_switch: Sourced<Picos>,
-    /// Processor time of one sleep until a given time [ps].
+    /// Processor time of one sleep until a given time, and of what the work behind it takes longer [ps].
     #[serde(deserialize_with = "bounds::sourced_cost")]
     pub timer_sleep: Sourced<Picos>,
     /// How late such a sleep ends [ps].

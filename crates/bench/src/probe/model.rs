@@ -124,7 +124,7 @@ pub(crate) fn round(
     bed.open_udp(stack::PROBE_BUFFERS)?;
     points::take_turn(bed, &mut measured.points, sampler, &mut measured.order)?;
     let cost = |side: &str, bytes| {
-        sampler.median("stack.cost", &stack::cost_labels(Transport::Udp, side, bytes))
+        sampler.mean("stack.cost", &stack::cost_labels(Transport::Udp, side, bytes))
     };
     // A byte of payload: what is left is the processing of packets (sysSIM section 4.1.3).
     let smallest = cost("send", 1);
@@ -139,6 +139,7 @@ pub(crate) fn round(
         for gap_ns in wake::GAPS_NS {
             wake::slice(bed, sampler, gap_ns, plain)?;
         }
+        wake::sleeping_slice(bed, sampler, plain)?;
     }
     if let Some(clip) = clip {
         measured.decoded.push(decode::pass(bed, sampler, &clip.path)?);

@@ -58,7 +58,7 @@ pub fn build(
             ),
             system_call: time("syscall.cost", &none),
             context_switch: time("context_switch.cost", &none),
-            timer_sleep: time("timer.cost", &none),
+            timer_sleep: time(wake::SLEEP, &none),
             timer_lateness: time(clock::LATENESS, &clock::sleep_of_model()),
         },
         wake: wake_costs(sampler, run)?,
@@ -93,13 +93,14 @@ pub fn is_own(figure: &Figure) -> bool {
 const FITTED: &str = "stack.cost.fitted";
 const FIT: &str = "stack.fit.";
 
-fn median_of(sampler: &Sampler, name: &str, labels: &Labels) -> Option<Estimate> {
-    estimate(&sampler.values(name, labels), Method::MedianBlockBootstrap)
+/// What the model adds up over a job takes the mean of the samples, not their median.
+fn mean_of(sampler: &Sampler, name: &str, labels: &Labels) -> Option<Estimate> {
+    estimate(&sampler.values(name, labels), Method::TrimmedMeanBlockBootstrap)
 }
 
 fn sourced_time(sampler: &Sampler, name: &str, labels: &Labels, run: &str) -> Sourced<Picos> {
     let nanos = Picos::from_nanos_f64;
-    median_of(sampler, name, labels).map_or_else(
+    mean_of(sampler, name, labels).map_or_else(
         || Sourced::assumed(Picos(0), &format!("{name} was not measured")),
         |found| {
             Sourced::measured(nanos(found.value), Some((nanos(found.low), nanos(found.high))), run)
@@ -129,7 +130,7 @@ fn wake_costs(sampler: &Sampler, run: &str) -> Result<Wake, BenchError> {
 fn copy(sampler: &Sampler, run: &str) -> Vec<CopyBandwidth> {
     let point = |working_set: usize| {
         let labels = labels([("op", "copy"), ("working_set_bytes", &working_set.to_string())]);
-        let found = median_of(sampler, "copy.bandwidth", &labels)?;
+        let found = mean_of(sampler, "copy.bandwidth", &labels)?;
         let interval = (ByteRate(found.low), ByteRate(found.high));
         let bandwidth = Sourced::measured(ByteRate(found.value), Some(interval), run);
         Some(CopyBandwidth { working_set: ByteCount(working_set as u64), bandwidth })

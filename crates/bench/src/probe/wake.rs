@@ -44,6 +44,10 @@ const SLICE_PATIENCE: Duration = Duration::from_secs(20);
 /// Way of a message from which it was not the wake-up that held it up, but another process [ns].
 const HELD_UP_NS: u64 = 300_000;
 
+/// Processor time of a sender's sleep until a given time, and of what the call behind it takes longer than
+/// among others [ns].
+pub const SLEEP: &str = "stack.sleep.sender";
+
 /// Plain costs of the message without a wake-up.
 #[derive(Clone, Copy, Debug)]
 pub struct Plain {
@@ -132,6 +136,29 @@ impl Wakes {
         let [low, high] = [0.1, 0.9].map(|part| quantile(&self.latency_ns, part).unwrap_or(0.0));
         (high - low) / 0.8 / 2.0
     }
+}
+
+/// One slice of messages whose sender sleeps before each, as does their receiver.
+///
+/// # Errors
+/// Those of the workers.
+pub fn sleeping_slice(
+    bed: &mut Testbed,
+    sampler: &mut Sampler,
+    plain: Plain,
+) -> Result<(), BenchError> {
+    let gap_ns = GAPS_NS[GAPS_NS.len() - 1];
+    let order = order(MESSAGES, gap_ns);
+    let to_sender = Order::SendSleeping(order);
+    let (report, _, beside) = transfer(bed, sampler, order, &to_sender)?;
+    let Report::Slice(sent) = report else {
+        return Err(unexpected(Side::Sender, &to_sender, &report));
+    };
+    let waking_ns = sampler.mean("stack.wake.sender", &gap_labels(gap_ns)).unwrap_or(0.0);
+    let call_ns = sent.cpu_ns as f64 / sent.calls.max(1) as f64;
+    let cost_ns = (call_ns - plain.send_ns - waking_ns).max(0.0);
+    sampler.add(SLEEP, &Labels::new(), Unit::Nanoseconds, cost_ns, &beside);
+    Ok(())
 }
 
 fn stream(bed: &mut Testbed, sampler: &mut Sampler, plain: Plain) -> Result<(), BenchError> {

@@ -65,6 +65,8 @@ pub enum Order {
     Charge,
     /// Send messages one by one, each to a receiver that had time to fall asleep.
     SendPaced(TransferOrder),
+    /// Send messages a gap apart, asleep before each.
+    SendSleeping(TransferOrder),
     /// Receive such messages.
     ReceivePaced(TransferOrder),
     /// Load a clip into memory.

@@ -96,6 +96,19 @@ pub(super) fn paced(state: &State, order: TransferOrder) -> Result<Report, Bench
     Ok(Report::Paced(outgoing))
 }
 
+/// Sends messages a gap apart, asleep before each, and accounts for them together.
+pub(super) fn sleeping(state: &State, order: TransferOrder) -> Result<Report, BenchError> {
+    let outlet = Outlet::of(state, order.transport)?;
+    let message = vec![0x5a; order.message_bytes];
+    let before = ThreadUsage::now();
+    for _ in 0..order.messages {
+        sleep_until(monotonic_ns() + order.gap_ns);
+        outlet.send(&message)?;
+    }
+    let used = ThreadUsage::now().since(&before);
+    Ok(Report::Slice(slice_use(order.messages, order.messages * order.message_bytes as u64, &used)))
+}
+
 /// Sends what the job's schedule says when it says so: the same schedule that the simulator follows.
 pub(super) fn job(state: &mut State, order: &JobOrder) -> Result<Report, BenchError> {
     let clip = order.clip.as_deref().map(|path| state.clip(path)).transpose()?;

@@ -9,7 +9,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{CONFIDENCE, Estimate, Method, median, quantile};
+use super::{CONFIDENCE, Estimate, Method, median, quantile, trimmed_mean};
 
 /// Coefficients of the terms, each with its interval.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,7 +39,7 @@ pub enum FitError {
     },
 }
 
-/// Fits the median cost of each row over `rounds`, each with one cost a row of `terms`; the
+/// Fits the trimmed mean of each row's cost over `rounds`, each with one cost a row of `terms`; the
 /// intervals are percentiles over refits of resampled rounds.
 ///
 /// A round is one pass over all rows in one short time: resampling whole rounds keeps a slow
@@ -58,14 +58,14 @@ pub fn fit_nonnegative(terms: &[Vec<f64>], rounds: &[Vec<f64>]) -> Result<Fit, F
         }
     }
     let all: Vec<usize> = (0..rounds.len()).collect();
-    let typical = medians(rounds, &all);
+    let typical = means(rounds, &all);
     let values = solve_nonnegative(terms, &typical);
     let mut random = ChaCha8Rng::seed_from_u64(SEED);
     let refits: Vec<Vec<f64>> = (0..REFITS)
         .map(|_| {
             let drawn: Vec<usize> =
                 all.iter().map(|_| random.random_range(0..rounds.len())).collect();
-            solve_nonnegative(terms, &medians(rounds, &drawn))
+            solve_nonnegative(terms, &means(rounds, &drawn))
         })
         .collect();
     let coefficients =
@@ -84,12 +84,12 @@ const REFITS: usize = 200;
 /// Seed of the resampling, fixed so that a fit recomputed from its samples is the same.
 const SEED: u64 = 0x0b17_9a74;
 
-/// The median cost of each row over the chosen rounds.
-fn medians(rounds: &[Vec<f64>], chosen: &[usize]) -> Vec<f64> {
+/// The trimmed mean of each row's cost over the chosen rounds.
+fn means(rounds: &[Vec<f64>], chosen: &[usize]) -> Vec<f64> {
     let rows = rounds.first().map_or(0, Vec::len);
     let of_row =
         |row: usize| -> Vec<f64> { chosen.iter().map(|round| rounds[*round][row]).collect() };
-    (0..rows).map(|row| median(&of_row(row)).unwrap_or(f64::NAN)).collect()
+    (0..rows).map(|row| trimmed_mean(&of_row(row)).unwrap_or(f64::NAN)).collect()
 }
 
 fn with_interval(value: f64, refits: &[Vec<f64>], term: usize, rounds: usize) -> Estimate {

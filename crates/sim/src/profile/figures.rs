@@ -65,7 +65,7 @@ impl List {
             |(low, high)| Estimate {
                 low: number(low),
                 high: number(high),
-                method: Method::MedianBlockBootstrap,
+                method: Method::TrimmedMeanBlockBootstrap,
                 samples: UNKNOWN,
                 confidence: bitpath_measure::statistics::CONFIDENCE,
                 ..Estimate::single(value)
