@@ -164,11 +164,7 @@ pub fn mean(values: &[f64]) -> Option<f64> {
 /// What takes long is the mean of many short costs, not their median, and costs are skewed: slow spells are
 /// part of it. Single stalls are not.
 #[must_use]
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a part of the length"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of the length")]
 pub fn trimmed_mean(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -11,7 +11,6 @@ use rand_chacha::ChaCha8Rng;
 
 use super::points::{self, Effort, Point};
 use super::profile::{self, Facts};
-use super::wake::Plain;
 use super::{clock, copy, decode, socket_memory, stack, wake};
 use crate::BenchError;
 use crate::clip::StudyClip;
@@ -123,24 +122,14 @@ pub(crate) fn round(
 ) -> Result<(), BenchError> {
     bed.open_udp(stack::PROBE_BUFFERS)?;
     points::take_turn(bed, &mut measured.points, sampler, &mut measured.order)?;
-    let cost = |side: &str, bytes| {
-        sampler.mean("stack.cost", &stack::cost_labels(Transport::Udp, side, bytes))
-    };
     // A byte of payload: what is left is the processing of packets (sysSIM section 4.1.3).
-    let smallest = cost("send", 1);
-    let plain = cost("send", wake::WAKE_MESSAGE).zip(cost("receive", wake::WAKE_MESSAGE));
-    if let Some(send_ns) = smallest {
+    let smallest = stack::cost_labels(Transport::Udp, "send", 1);
+    if let Some(send_ns) = sampler.mean("stack.cost", &smallest) {
         let transport = labels([("transport", "udp")]);
         let rate = 1e9 / send_ns;
         sampler.add_alone("stack.packet_rate", &transport, Unit::PacketsPerSecond, &[rate]);
     }
-    if let Some((send_ns, receive_ns)) = plain {
-        let plain = Plain { send_ns, receive_ns };
-        for gap_ns in wake::GAPS_NS {
-            wake::slice(bed, sampler, gap_ns, plain)?;
-        }
-        wake::sleeping_slice(bed, sampler, plain)?;
-    }
+    wake::measure(bed, sampler)?;
     if let Some(clip) = clip {
         measured.decoded.push(decode::pass(bed, sampler, &clip.path)?);
     }

@@ -112,14 +112,13 @@ fn sourced_time(sampler: &Sampler, name: &str, labels: &Labels, run: &str) -> So
 /// one's is left out.
 fn wake_costs(sampler: &Sampler, run: &str) -> Result<Wake, BenchError> {
     let mut costs: Vec<WakeCost> = Vec::new();
-    for gap_ns in wake::GAPS_NS {
-        let of = wake::gap_labels(gap_ns);
+    for arrivals in wake::ARRIVALS {
+        let of = arrivals.labels();
         let time = |what: &str| sourced_time(sampler, &format!("stack.wake.{what}"), &of, run);
         let [slept, sender, receiver, latency] =
             ["slept", "sender", "receiver", "latency"].map(time);
-        // In a stream only the mean of its latencies shows.
-        let of = wake::gap_labels(gap_ns.max(wake::SHORTEST_GAP_NS));
-        let jitter = sourced_time(sampler, "stack.wake.jitter", &of, run);
+        let apart = if arrivals.gap_ns == 0 { wake::NEAREST } else { arrivals };
+        let jitter = sourced_time(sampler, "stack.wake.jitter", &apart.labels(), run);
         if costs.last().is_none_or(|shorter| shorter.slept.value < slept.value) {
             costs.push(WakeCost { slept, sender, receiver, latency, jitter });
         }

@@ -17,26 +17,44 @@ use bitpath_measure::statistics::quantile;
 use bitpath_measure::{Labels, Unit};
 use bitpath_sim::profile::{Side, Transport};
 
+use super::stack;
 use crate::BenchError;
 use crate::sampling::{Beside, Sampler};
 use crate::testbed::{Testbed, unexpected};
 use crate::worker::{Order, Outgoing, Report, TransferOrder, Woken};
 
-/// Size of the messages [B]: that of a full packet, whose plain cost the stack's probe has.
-pub const WAKE_MESSAGE: usize = 1472;
+/// How messages come to the receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrivals {
+    /// Size of each [B], one whose plain cost the stack's probe has.
+    pub message_bytes: usize,
+    /// Time between two [ns]; in a stream none.
+    pub gap_ns: u64,
+}
 
-/// Gaps between messages [ns]: none, a stream; then from what a busy sender leaves to long beside any
-/// latency. A kernel that polls before it halts, and a host below that does, make the steps between.
-pub const GAPS_NS: [u64; 7] = [0, SHORTEST_GAP_NS, 15_000, 25_000, 50_000, 100_000, 200_000];
+/// From the shortest sleeps to the longest: streams, whose sender is the busier the larger its messages, and
+/// messages apart. A kernel that polls before it halts, and a host below that does, make the steps between.
+pub const ARRIVALS: [Arrivals; 7] = [
+    Arrivals { message_bytes: 1472, gap_ns: 0 },
+    Arrivals { message_bytes: 4096, gap_ns: 0 },
+    Arrivals { message_bytes: 16_384, gap_ns: 0 },
+    Arrivals { message_bytes: 1472, gap_ns: 25_000 },
+    Arrivals { message_bytes: 1472, gap_ns: 50_000 },
+    Arrivals { message_bytes: 1472, gap_ns: 100_000 },
+    REST,
+];
 
-/// Shortest gap between paced messages [ns]: the receiver must have read one before the next comes.
-pub const SHORTEST_GAP_NS: u64 = 10_000;
+/// Long beside any latency.
+pub const REST: Arrivals = Arrivals { message_bytes: 1472, gap_ns: 200_000 };
 
-/// Messages in one slice of paced ones.
+/// Messages apart from which it is known how much latencies vary: in a stream only their mean shows.
+pub const NEAREST: Arrivals = ARRIVALS[3];
+
+/// Messages in one slice of those apart.
 const MESSAGES: u64 = 300;
 
-/// Messages in one slice of the stream: some twenty milliseconds.
-const STREAM_MESSAGES: u64 = 6000;
+/// Bytes in one slice of a stream [B]: some twenty milliseconds.
+const STREAM_BYTES: u64 = 9_000_000;
 
 /// Longest wait for one slice, which takes some 60 ms.
 const SLICE_PATIENCE: Duration = Duration::from_secs(20);
@@ -50,39 +68,58 @@ pub const SLEEP: &str = "stack.sleep.sender";
 
 /// Plain costs of the message without a wake-up.
 #[derive(Clone, Copy, Debug)]
-pub struct Plain {
+struct Plain {
     /// Of the call that sends it [ns].
-    pub send_ns: f64,
+    send_ns: f64,
     /// Of the call that receives it [ns].
-    pub receive_ns: f64,
+    receive_ns: f64,
 }
 
-/// Labels of wake-ups between messages a gap apart.
-#[must_use]
-pub fn gap_labels(gap_ns: u64) -> Labels {
-    labels([("gap_ns", &gap_ns.to_string())])
+impl Arrivals {
+    /// Labels of the wake-ups of these.
+    #[must_use]
+    pub fn labels(self) -> Labels {
+        let Self { message_bytes, gap_ns } = self;
+        labels([("message_bytes", &message_bytes.to_string()), ("gap_ns", &gap_ns.to_string())])
+    }
+
+    fn order(self) -> TransferOrder {
+        let Self { message_bytes, gap_ns } = self;
+        let messages = if gap_ns == 0 { STREAM_BYTES / message_bytes as u64 } else { MESSAGES };
+        TransferOrder { transport: Transport::Udp, message_bytes, messages, gap_ns }
+    }
 }
 
-/// One slice of messages a gap apart, to a receiver that sleeps in between.
+/// One slice of every kind of arrivals, as far as the plain costs are known, and of a sender's sleeps.
 ///
 /// # Errors
 /// Those of the workers.
-pub fn slice(
-    bed: &mut Testbed,
-    sampler: &mut Sampler,
-    gap_ns: u64,
-    plain: Plain,
-) -> Result<(), BenchError> {
-    if gap_ns == 0 { stream(bed, sampler, plain) } else { paced(bed, sampler, gap_ns, plain) }
+pub fn measure(bed: &mut Testbed, sampler: &mut Sampler) -> Result<(), BenchError> {
+    for arrivals in ARRIVALS {
+        let Some(plain) = Plain::of(sampler, arrivals) else { continue };
+        let slice = if arrivals.gap_ns == 0 { stream } else { paced };
+        slice(bed, sampler, arrivals, plain)?;
+    }
+    Plain::of(sampler, REST).map_or(Ok(()), |plain| sleeping_sender(bed, sampler, plain))
+}
+
+impl Plain {
+    fn of(sampler: &Sampler, arrivals: Arrivals) -> Option<Self> {
+        let cost = |side| {
+            let of = stack::cost_labels(Transport::Udp, side, arrivals.message_bytes);
+            sampler.mean("stack.cost", &of)
+        };
+        Some(Self { send_ns: cost("send")?, receive_ns: cost("receive")? })
+    }
 }
 
 fn paced(
     bed: &mut Testbed,
     sampler: &mut Sampler,
-    gap_ns: u64,
+    arrivals: Arrivals,
     plain: Plain,
 ) -> Result<(), BenchError> {
-    let order = order(MESSAGES, gap_ns);
+    let order = arrivals.order();
     let to_sender = Order::SendPaced(order);
     let (report, woken, beside) = transfer(bed, sampler, order, &to_sender)?;
     let Report::Paced(outgoing) = report else {
@@ -94,8 +131,8 @@ fn paced(
     let [slept, sender, latency] = woke.means();
     let found =
         [("slept", slept), ("sender", sender), ("receiver", receiver), ("latency", latency)];
-    keep(sampler, gap_ns, &found, &beside);
-    keep(sampler, gap_ns, &[("jitter", woke.jitter_ns())], &beside);
+    keep(sampler, arrivals, &found, &beside);
+    keep(sampler, arrivals, &[("jitter", woke.jitter_ns())], &beside);
     Ok(())
 }
 
@@ -138,31 +175,32 @@ impl Wakes {
     }
 }
 
-/// One slice of messages whose sender sleeps before each, as does their receiver.
-///
-/// # Errors
-/// Those of the workers.
-pub fn sleeping_slice(
+/// Messages whose sender sleeps before each, as does their receiver.
+fn sleeping_sender(
     bed: &mut Testbed,
     sampler: &mut Sampler,
     plain: Plain,
 ) -> Result<(), BenchError> {
-    let gap_ns = GAPS_NS[GAPS_NS.len() - 1];
-    let order = order(MESSAGES, gap_ns);
+    let order = REST.order();
     let to_sender = Order::SendSleeping(order);
     let (report, _, beside) = transfer(bed, sampler, order, &to_sender)?;
     let Report::Slice(sent) = report else {
         return Err(unexpected(Side::Sender, &to_sender, &report));
     };
-    let waking_ns = sampler.mean("stack.wake.sender", &gap_labels(gap_ns)).unwrap_or(0.0);
+    let waking_ns = sampler.mean("stack.wake.sender", &REST.labels()).unwrap_or(0.0);
     let call_ns = sent.cpu_ns as f64 / sent.calls.max(1) as f64;
     let cost_ns = (call_ns - plain.send_ns - waking_ns).max(0.0);
     sampler.add(SLEEP, &Labels::new(), Unit::Nanoseconds, cost_ns, &beside);
     Ok(())
 }
 
-fn stream(bed: &mut Testbed, sampler: &mut Sampler, plain: Plain) -> Result<(), BenchError> {
-    let order = order(STREAM_MESSAGES, 0);
+fn stream(
+    bed: &mut Testbed,
+    sampler: &mut Sampler,
+    arrivals: Arrivals,
+    plain: Plain,
+) -> Result<(), BenchError> {
+    let order = arrivals.order();
     let to_sender = Order::Burst(order);
     let (report, woken, beside) = transfer(bed, sampler, order, &to_sender)?;
     let Report::Slice(sent) = report else {
@@ -174,16 +212,12 @@ fn stream(bed: &mut Testbed, sampler: &mut Sampler, plain: Plain) -> Result<(), 
     let sender = (sent.cpu_ns as f64 - messages * send_ns) / sleeps;
     let receiver = (woken.usage.cpu_ns as f64 - messages * receive_ns) / sleeps;
     let latency = sender.max(0.0) + (messages / sleeps - 0.5) * (send_ns - receive_ns);
-    // It falls asleep at any time of a call that sends.
-    let slept = send_ns / 2.0;
+    // It has caught up at any time of a call that sends, but for the time of its own.
+    let slept = (send_ns - receive_ns) / 2.0;
     let found =
         [("slept", slept), ("sender", sender), ("receiver", receiver), ("latency", latency)];
-    keep(sampler, 0, &found, &beside);
+    keep(sampler, arrivals, &found, &beside);
     Ok(())
-}
-
-fn order(messages: u64, gap_ns: u64) -> TransferOrder {
-    TransferOrder { transport: Transport::Udp, message_bytes: WAKE_MESSAGE, messages, gap_ns }
 }
 
 /// Sends as told to a receiver that counts its sleeps; what the sender answers is the caller's.
@@ -203,10 +237,10 @@ fn transfer(
     Ok((sent, woken, beside))
 }
 
-fn keep(sampler: &mut Sampler, gap_ns: u64, found: &[(&str, f64)], beside: &Beside) {
+fn keep(sampler: &mut Sampler, arrivals: Arrivals, found: &[(&str, f64)], beside: &Beside) {
     for (what, nanos) in found {
         let name = format!("stack.wake.{what}");
-        sampler.add(&name, &gap_labels(gap_ns), Unit::Nanoseconds, nanos.max(0.0), beside);
+        sampler.add(&name, &arrivals.labels(), Unit::Nanoseconds, nanos.max(0.0), beside);
     }
 }
 

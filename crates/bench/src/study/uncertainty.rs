@@ -86,7 +86,7 @@ fn series(cost: Parameter, transport: Transport) -> Vec<(String, Labels)> {
         Parameter::StackReceive => stack("receive"),
         Parameter::Decode => vec![("decode.frame_rate".to_owned(), labels([("frame", "all")]))],
         _ => ["sender", "receiver"]
-            .map(|side| (format!("stack.wake.{side}"), wake::gap_labels(0)))
+            .map(|side| (format!("stack.wake.{side}"), wake::ARRIVALS[0].labels()))
             .to_vec(),
     }
 }
