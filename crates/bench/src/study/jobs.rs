@@ -180,12 +180,28 @@ fn film(name: &str, clip: &StudyClip, speed: f64, software_decode: bool) -> Job 
     let period_ns = 1e9 / clip.film.rate.per_second() / speed;
     let playout_delay = Picos::from_nanos_f64(PLAYOUT_FRAMES * period_ns);
     let work = Work::Mpeg { film: clip.film.clone(), speed, software_decode, playout_delay };
-    Job { message: FILM_MESSAGE, work, ..raw(name, Transport::Udp, FILM_MESSAGE.0, DEFAULT_BUFFER) }
+    let duration = whole_passes(period_ns * clip.film.frames.len() as f64);
+    let raw = raw(name, Transport::Udp, FILM_MESSAGE.0, DEFAULT_BUFFER);
+    Job { message: FILM_MESSAGE, work, duration, ..raw }
+}
+
+/// Length of a job that plays a clip again and again, to its end where that is near: then it decodes what the
+/// probe decoded, and not the beginning, with its larger frames, once more.
+fn whole_passes(pass_ns: f64) -> Picos {
+    let passes = (DURATION.as_nanos_f64() / pass_ns).ceil();
+    let whole = Picos::from_nanos_f64(passes * pass_ns);
+    if whole > Picos(2 * DURATION.0) { DURATION } else { whole }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_clips_are_played_to_their_end_and_long_ones_for_the_usual_time() {
+        let seconds = |pass_s: f64| whole_passes(pass_s * 1e9).as_nanos_f64() / 1e9;
+        assert_eq!([0.25, 0.7, 0.9, 7200.0].map(seconds), [0.75, 0.7, 0.9, 0.7]);
+    }
 
     #[test]
     fn rates_are_rounded_to_steps() {
