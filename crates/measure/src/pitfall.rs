@@ -151,6 +151,7 @@ impl Pitfall {
                 format!("{what} lasted {ticks:.0} clock steps; below 1000 the clock itself shows in the result.")
             }
             Self::SmallSample { what, samples: 0 } => format!("{what}: no sample before the time budget was spent."),
+            Self::SmallSample { what, samples: 1 } => format!("{what} rests on one sample only."),
             Self::SmallSample { what, samples } => format!("{what} rests on {samples} samples only."),
             Self::Outliers { series, outliers, samples } => {
                 format!("{outliers} of {samples} samples of {series} are outliers; the median ignores them, a mean would not.")

@@ -19,6 +19,7 @@ mod stack;
 mod sweep;
 mod trends;
 mod tune;
+mod wake;
 
 use bitpath_measure::{Pitfall, Run, Unit};
 

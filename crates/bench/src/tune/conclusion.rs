@@ -143,7 +143,8 @@ fn resolution(options: &Options, said: &[Said<'_>]) -> Option<String> {
         Some(format!("{:.1} % of {}", widest * 100.0, short(quantity)))
     };
     let shown: Vec<String> = options.measure.quantities().iter().filter_map(of_quantity).collect();
-    let sentence = || format!("These samples show differences from {} on.", shown.join(" and "));
+    let sentence =
+        || format!("Differences below {} are too small for these samples.", shown.join(" and "));
     (!shown.is_empty()).then(sentence)
 }
 
@@ -208,11 +209,8 @@ mod tests {
         let sentences = concluded("message_bytes=64,1448", 1.5).answer.unwrap().sentences;
         assert_eq!(sentences[0], "message_bytes against 64: 1448: worse cost, better throughput.");
         assert!(sentences[1].starts_with("Rule 2 explains it, reduce packet count"));
-        assert!(
-            sentences[2].starts_with("These samples show differences from 0."),
-            "{sentences:?}"
-        );
-        assert!(sentences[2].ends_with(" % of throughput on."));
+        assert!(sentences[2].starts_with("Differences below 0."), "{sentences:?}");
+        assert!(sentences[2].ends_with(" % of throughput are too small for these samples."));
         let sentences = concluded("gro=on,on", 1.0).answer.unwrap().sentences;
         let same = "gro against on: on: no difference in cost, no difference in throughput.";
         assert_eq!(sentences[0], same);

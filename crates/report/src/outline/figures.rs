@@ -21,7 +21,7 @@ const FITS: [(&str, &str); 5] = [
     ("stack.fit.residual", "median residual"),
 ];
 
-/// Processor time of sending and receiving by size, and what was fitted to it.
+/// Processor time of sending and receiving by size, and what was fitted to it; what wake-ups cost.
 pub(super) fn cost_blocks(run: &Run) -> Vec<Block> {
     let mut blocks = Vec::new();
     let costs = figures_named(run, &[COST]);
@@ -38,6 +38,7 @@ pub(super) fn cost_blocks(run: &Run) -> Vec<Block> {
         blocks.push(Block::Heading("Fitted cost".into()));
         blocks.push(Block::Table(side_by_side(&fits, &FITS)));
     }
+    blocks.extend(super::wake::blocks(run));
     blocks
 }
 
@@ -73,7 +74,12 @@ fn is_shown(figure: &Figure) -> bool {
     // What a job did stands in the predictions' table, and the fitted curve in its picture.
     let parts = [super::decode::PART, super::memory::PART, super::pipeline::PART, "job."];
     let elsewhere = parts.iter().any(|part| name.starts_with(part)) || super::stack::shows(figure);
-    elsewhere || name == COST || name == COPY || name == "stack.cost.fitted" || named(&FITS)
+    elsewhere
+        || name == COST
+        || name == COPY
+        || name == "stack.cost.fitted"
+        || named(&FITS)
+        || name.starts_with(super::wake::PART)
 }
 
 /// Figures of any name, a row each.

@@ -71,6 +71,7 @@ fn probe(run: &mut Run) {
     fits(run);
     decode(run);
     let paced_sleep = labels([("sleep_ns", "200000"), ("slack_ns", "50000")]);
+    let stream = labels([("message_bytes", "1472"), ("gap_ns", "0")]);
     let single = [
         ("clock.cost", labels([("clock", "monotonic")]), Unit::Nanoseconds, about(24.6, 0.02)),
         ("clock.cost", labels([("clock", "tsc")]), Unit::Nanoseconds, about(9.1, 0.01)),
@@ -84,7 +85,8 @@ fn probe(run: &mut Run) {
             Unit::PacketsPerSecond,
             about(412_000.0, 0.04),
         ),
-        ("stack.wake.receiver", labels([]), Unit::Nanoseconds, about(2950.0, 0.09)),
+        ("stack.wake.slept", stream.clone(), Unit::Nanoseconds, about(1650.0, 0.02)),
+        ("stack.wake.receiver", stream, Unit::Nanoseconds, about(2950.0, 0.09)),
         ("link.surprise", labels([("path", "veth")]), Unit::Count, Estimate::single(12_345.0)),
     ];
     for (name, labels, unit, estimate) in single {
