@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 pub enum Method {
     /// Median with a percentile interval from a bootstrap over blocks of neighbouring samples.
     MedianBlockBootstrap,
-    /// [`trimmed_mean`] with a percentile interval from the same bootstrap; for costs that add up over a longer
+    /// Mean without the least and the greatest tenth, with an interval from the same bootstrap; for costs that add up over a longer
     /// time than a sample's.
     TrimmedMeanBlockBootstrap,
     /// Mean with Student's t interval; for independent samples.

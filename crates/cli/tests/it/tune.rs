@@ -165,7 +165,7 @@ fn mistakes_are_refused_by_name() {
     let _turn = beside_others();
     let out = tempfile::tempdir().unwrap();
     for (knob, others, words) in [
-        ("colour=red,blue", &[][..], &["colour=red,blue", "the knobs are message_bytes"][..]),
+        ("colour=red,blue", &[][..], &["colour=red,blue", "there are message_bytes"][..]),
         ("message_bytes=64", &[], &["2 to 8 values"]),
         ("message_bytes=64,1TiB", &[], &["`1TiB`", "1 B to 4 MiB"]),
         ("gro=on,off", &["--measure", "probe.colour"], &["probe.colour", "probe.stack.tcp"]),
