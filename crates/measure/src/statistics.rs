@@ -133,17 +133,8 @@ impl Estimate {
 #[must_use]
 pub fn estimate(values: &[f64], method: Method) -> Option<Estimate> {
     match method {
-        Method::MedianBlockBootstrap => {
-            bootstrap_interval(values, block_length(values), CONFIDENCE, |sample| {
-                median(sample).unwrap_or(f64::NAN)
-            })
-        }
-        Method::TrimmedMeanBlockBootstrap => {
-            let interval = bootstrap_interval(values, block_length(values), CONFIDENCE, |sample| {
-                trimmed_mean(sample).unwrap_or(f64::NAN)
-            });
-            interval.map(|found| Estimate { method, ..found })
-        }
+        Method::MedianBlockBootstrap => over_blocks(values, method, median),
+        Method::TrimmedMeanBlockBootstrap => over_blocks(values, method, trimmed_mean),
         Method::MeanStudentT => mean_interval(values, CONFIDENCE),
         Method::GeometricMeanStudentT => geometric_mean_interval(values, CONFIDENCE),
         Method::SignedRank => signed_rank_interval(values, CONFIDENCE),
@@ -151,6 +142,16 @@ pub fn estimate(values: &[f64], method: Method) -> Option<Estimate> {
             median(values).map(Estimate::single)
         }
     }
+}
+
+fn over_blocks(
+    values: &[f64],
+    method: Method,
+    statistic: fn(&[f64]) -> Option<f64>,
+) -> Option<Estimate> {
+    let of_sample = |sample: &[f64]| statistic(sample).unwrap_or(f64::NAN);
+    let found = bootstrap_interval(values, block_length(values), CONFIDENCE, of_sample)?;
+    Some(Estimate { method, ..found })
 }
 
 /// Arithmetic mean; `None` without a value.

@@ -13,7 +13,7 @@
 use std::time::Duration;
 
 use bitpath_measure::series::labels;
-use bitpath_measure::statistics::quantile;
+use bitpath_measure::statistics::{mean, quantile};
 use bitpath_measure::{Labels, Unit};
 use bitpath_sim::profile::{Side, Transport};
 
@@ -126,13 +126,17 @@ fn paced(
         return Err(unexpected(Side::Sender, &to_sender, &report));
     };
     let woke = Wakes::of(&outgoing, &woken.at_ns, plain);
-    let receiver = woken.usage.cpu_ns as f64 - woken.at_ns.len() as f64 * plain.receive_ns;
-    let receiver = receiver / woken.usage.sleeps.max(1) as f64;
+    let receiver = per_sleep_ns(woken.usage.cpu_ns, plain.receive_ns, &woken);
     let [slept, sender, latency] = woke.means();
-    let found =
-        [("slept", slept), ("sender", sender), ("receiver", receiver), ("latency", latency)];
+    let jitter = woke.jitter_ns();
+    let found = [
+        ("slept", slept),
+        ("sender", sender),
+        ("receiver", receiver),
+        ("latency", latency),
+        ("jitter", jitter),
+    ];
     keep(sampler, arrivals, &found, &beside);
-    keep(sampler, arrivals, &[("jitter", woke.jitter_ns())], &beside);
     Ok(())
 }
 
@@ -164,7 +168,7 @@ impl Wakes {
     /// woken in one of two ways: the median would be that of the more frequent one alone.
     fn means(&self) -> [f64; 3] {
         [&self.slept_ns, &self.sender_ns, &self.latency_ns]
-            .map(|values| values.iter().sum::<f64>() / values.len().max(1) as f64)
+            .map(|values| mean(values).unwrap_or(0.0))
     }
 
     /// Half of the width that the latencies would be spread over if they were spread evenly: the middle four
@@ -209,8 +213,8 @@ fn stream(
     let Plain { send_ns, receive_ns } = plain;
     let sleeps = woken.usage.sleeps.max(1) as f64;
     let messages = woken.usage.calls as f64;
-    let sender = (sent.cpu_ns as f64 - messages * send_ns) / sleeps;
-    let receiver = (woken.usage.cpu_ns as f64 - messages * receive_ns) / sleeps;
+    let sender = per_sleep_ns(sent.cpu_ns, send_ns, &woken);
+    let receiver = per_sleep_ns(woken.usage.cpu_ns, receive_ns, &woken);
     let latency = sender.max(0.0) + (messages / sleeps - 0.5) * (send_ns - receive_ns);
     // It has caught up at any time of a call that sends, but for the time of its own.
     let slept = (send_ns - receive_ns) / 2.0;
@@ -218,6 +222,12 @@ fn stream(
         [("slept", slept), ("sender", sender), ("receiver", receiver), ("latency", latency)];
     keep(sampler, arrivals, &found, &beside);
     Ok(())
+}
+
+/// What a side spent beyond the plain cost of its calls, by the receiver's sleeps [ns]. Not every message finds
+/// the receiver asleep.
+fn per_sleep_ns(cpu_ns: u64, plain_ns: f64, woken: &Woken) -> f64 {
+    (cpu_ns as f64 - woken.usage.calls as f64 * plain_ns) / woken.usage.sleeps.max(1) as f64
 }
 
 /// Sends as told to a receiver that counts its sleeps; what the sender answers is the caller's.

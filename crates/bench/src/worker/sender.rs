@@ -60,10 +60,24 @@ impl<'a> Outlet<'a> {
 
 /// Sends messages back to back and accounts for them together.
 pub(super) fn burst(state: &State, order: TransferOrder) -> Result<Report, BenchError> {
+    together(state, order, || {})
+}
+
+/// Sends messages a gap apart, asleep before each, and accounts for them together.
+pub(super) fn sleeping(state: &State, order: TransferOrder) -> Result<Report, BenchError> {
+    together(state, order, || sleep_until(monotonic_ns() + order.gap_ns))
+}
+
+fn together(
+    state: &State,
+    order: TransferOrder,
+    before_each: impl Fn(),
+) -> Result<Report, BenchError> {
     let outlet = Outlet::of(state, order.transport)?;
     let message = vec![0x5a; order.message_bytes];
     let before = ThreadUsage::now();
     for _ in 0..order.messages {
+        before_each();
         outlet.send(&message)?;
     }
     let used = ThreadUsage::now().since(&before);
@@ -94,19 +108,6 @@ pub(super) fn paced(state: &State, order: TransferOrder) -> Result<Report, Bench
         outgoing.push(Outgoing { began_ns, took_ns: monotonic_ns() - began_ns });
     }
     Ok(Report::Paced(outgoing))
-}
-
-/// Sends messages a gap apart, asleep before each, and accounts for them together.
-pub(super) fn sleeping(state: &State, order: TransferOrder) -> Result<Report, BenchError> {
-    let outlet = Outlet::of(state, order.transport)?;
-    let message = vec![0x5a; order.message_bytes];
-    let before = ThreadUsage::now();
-    for _ in 0..order.messages {
-        sleep_until(monotonic_ns() + order.gap_ns);
-        outlet.send(&message)?;
-    }
-    let used = ThreadUsage::now().since(&before);
-    Ok(Report::Slice(slice_use(order.messages, order.messages * order.message_bytes as u64, &used)))
 }
 
 /// Sends what the job's schedule says when it says so: the same schedule that the simulator follows.
