@@ -108,21 +108,20 @@ fn sourced_time(sampler: &Sampler, name: &str, labels: &Labels, run: &str) -> So
     )
 }
 
-/// The costs of a wake-up, by the sleeps in their order. A sleep that disturbance made as long as the next
-/// one's is left out.
+/// The costs of a wake-up, from the shortest sleep to the longest.
 fn wake_costs(sampler: &Sampler, run: &str) -> Result<Wake, BenchError> {
-    let mut costs: Vec<WakeCost> = Vec::new();
-    for arrivals in wake::ARRIVALS {
+    let cost = |arrivals: wake::Arrivals| {
         let of = arrivals.labels();
         let time = |what: &str| sourced_time(sampler, &format!("stack.wake.{what}"), &of, run);
         let [slept, sender, receiver, latency] =
             ["slept", "sender", "receiver", "latency"].map(time);
         let apart = if arrivals.gap_ns == 0 { wake::NEAREST } else { arrivals };
         let jitter = sourced_time(sampler, "stack.wake.jitter", &apart.labels(), run);
-        if costs.last().is_none_or(|shorter| shorter.slept.value < slept.value) {
-            costs.push(WakeCost { slept, sender, receiver, latency, jitter });
-        }
-    }
+        WakeCost { slept, sender, receiver, latency, jitter }
+    };
+    let mut costs = wake::ARRIVALS.map(cost).to_vec();
+    costs.sort_by_key(|cost| cost.slept.value);
+    costs.dedup_by_key(|cost| cost.slept.value);
     Ok(Wake::try_from(costs)?)
 }
 

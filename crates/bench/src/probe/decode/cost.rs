@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use bitpath_measure::series::labels;
-use bitpath_measure::statistics::fit_nonnegative;
-use bitpath_measure::{Picos, Unit};
+use bitpath_measure::statistics::{FitError, fit_nonnegative, trimmed_mean};
+use bitpath_measure::{Estimate, Picos, Unit};
 use bitpath_media::FrameKind;
 use bitpath_sim::profile::{DecodeCost, FrameCost, NanosPerByte, Side, Sourced};
 
@@ -74,48 +74,90 @@ pub fn fit(name: &str, passes: &[Vec<FrameTime>], run: &str) -> Result<DecodeCos
             pass.iter().filter(|time| time.kind == kind).copied().collect()
         };
         let rounds: Vec<Vec<FrameTime>> = passes.iter().map(of_kind).collect();
-        let Some(first) = rounds.first().filter(|round| !round.is_empty()) else { continue };
-        // Too few frames tell no slope: then a byte costs the same in all of them.
-        let term = |time: &FrameTime| {
-            if first.len() < ENOUGH_FRAMES {
-                vec![f64::from(time.bytes)]
-            } else {
-                vec![1.0, f64::from(time.bytes)]
-            }
-        };
-        let terms: Vec<Vec<f64>> = first.iter().map(term).collect();
-        let costs: Vec<Vec<f64>> = rounds
-            .iter()
-            .map(|round| round.iter().map(|time| time.cpu_ns as f64).collect())
-            .collect();
-        let fit = fit_nonnegative(&terms, &costs).map_err(|source| BenchError::Fit {
-            what: format!("{}-frames of {name}", kind.letter()),
-            source,
-        })?;
-        let (frame, byte) = match fit.coefficients.as_slice() {
-            [byte] => (None, *byte),
-            [frame, byte, ..] => (Some(*frame), *byte),
-            [] => continue,
-        };
-        let nanos = |value: f64| Picos::from_nanos_f64(value);
-        let per_frame = frame.map_or_else(
-            || {
-                Sourced::assumed(
-                    Picos(0),
-                    "too few frames of this kind to tell it from the bytes' share",
-                )
-            },
-            |frame| {
-                Sourced::measured(
-                    nanos(frame.value),
-                    Some((nanos(frame.low), nanos(frame.high))),
-                    run,
-                )
-            },
-        );
-        let interval = (NanosPerByte(byte.low), NanosPerByte(byte.high));
-        let per_byte = Sourced::measured(NanosPerByte(byte.value), Some(interval), run);
-        frames.push(FrameCost { kind, per_frame, per_byte });
+        if rounds.first().is_some_and(|round| !round.is_empty()) {
+            let term = line(&rounds).map_err(|source| BenchError::Fit {
+                what: format!("{}-frames of {name}", kind.letter()),
+                source,
+            })?;
+            frames.push(frame_cost(kind, term, run));
+        }
     }
     Ok(DecodeCost { clip: name.into(), frames })
+}
+
+/// What a frame of one kind costs.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    /// Whatever its size [ns]; `None` where there are too few frames to tell it from the bytes' share.
+    frame: Option<Estimate>,
+    /// For each byte [ns/B].
+    byte: Estimate,
+}
+
+/// The line through one kind's frames, raised until they cost together what they cost.
+///
+/// Frames of one size scatter by a third, and a fit by relative residuals lies below their mean by
+/// about the square of that.
+fn line(rounds: &[Vec<FrameTime>]) -> Result<Line, FitError> {
+    let first = rounds.first().map_or(&[][..], Vec::as_slice);
+    let steep_only = first.len() < ENOUGH_FRAMES;
+    let term = |time: &FrameTime| match f64::from(time.bytes) {
+        bytes if steep_only => vec![bytes],
+        bytes => vec![1.0, bytes],
+    };
+    let terms: Vec<Vec<f64>> = first.iter().map(term).collect();
+    let costs: Vec<Vec<f64>> =
+        rounds.iter().map(|round| round.iter().map(|time| time.cpu_ns as f64).collect()).collect();
+    let found = fit_nonnegative(&terms, &costs)?.coefficients;
+    let fitted: f64 =
+        terms.iter().flat_map(|row| row.iter().zip(&found).map(|(term, of)| term * of.value)).sum();
+    let sums: Vec<f64> = costs.iter().map(|round| round.iter().sum()).collect();
+    let raise = trimmed_mean(&sums).map_or(1.0, |sum| sum / fitted);
+    let mut raised = found.iter().rev().map(|of| of.scaled(raise));
+    let byte = raised.next().unwrap_or(Estimate::single(0.0));
+    Ok(Line { frame: raised.next(), byte })
+}
+
+fn frame_cost(kind: FrameKind, line: Line, run: &str) -> FrameCost {
+    let nanos = Picos::from_nanos_f64;
+    let per_frame = line.frame.map_or_else(
+        || {
+            let why = "too few frames of this kind to tell it from the bytes' share";
+            Sourced::assumed(Picos(0), why)
+        },
+        |Estimate { value, low, high, .. }| {
+            Sourced::measured(nanos(value), Some((nanos(low), nanos(high))), run)
+        },
+    );
+    let interval = (NanosPerByte(line.byte.low), NanosPerByte(line.byte.high));
+    let per_byte = Sourced::measured(NanosPerByte(line.byte.value), Some(interval), run);
+    FrameCost { kind, per_frame, per_byte }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Frames of 1000 to 60 000 B, whose costs lie a third above and below a line by turns.
+    fn scattered(frames: u32) -> Vec<FrameTime> {
+        let frame = |number: u32| {
+            let bytes = 1000 * (1 + number / 2 % 60);
+            let off = if number % 2 == 0 { 1.33 } else { 0.67 };
+            let cpu_ns = ((300_000.0 + 40.0 * f64::from(bytes)) * off) as u64;
+            FrameTime { kind: FrameKind::P, bytes, cpu_ns, tsc_cycles: 2 * cpu_ns }
+        };
+        (0..frames).map(frame).collect()
+    }
+
+    #[test]
+    fn frames_that_scatter_cost_together_what_they_cost() {
+        for count in [5, 240] {
+            let frames = scattered(count);
+            let measured: u64 = frames.iter().map(|frame| frame.cpu_ns).sum();
+            let cost = fit("clip", &[frames.clone(), frames.clone()], "run").unwrap();
+            let fitted: f64 =
+                frames.iter().map(|of| cost.of(of.kind, of.bytes).as_nanos_f64()).sum();
+            assert!((fitted / measured as f64 - 1.0).abs() < 1e-4, "{fitted} of {measured}");
+        }
+    }
 }
