@@ -280,7 +280,7 @@ mod tests {
         let other: SocketAddr = "198.51.100.7:53".parse().unwrap();
         let refused = [
             (Order::EnterNetwork, "namespace"),
-            (Order::Decode { clip: "/etc/passwd".into() }, "files"),
+            (Order::Decode { clip: "/etc/passwd".into(), rest_ns: 0 }, "files"),
             (Order::JoinFlow { peers: vec![near, other] }, "198.51.100.7:53"),
         ];
         for (order, part) in refused {

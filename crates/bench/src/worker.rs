@@ -113,7 +113,7 @@ pub(crate) fn obey(order: Order, state: &mut State) -> Result<Report, BenchError
             state.clip(&clip)?;
             Report::Done
         }
-        Order::Decode { clip } => decode::times(&*state.clip(&clip)?)?,
+        Order::Decode { clip, rest_ns } => decode::times(&*state.clip(&clip)?, rest_ns)?,
         Order::DecodeAll { clip, threads } => decode::all(&*state.clip(&clip)?, threads)?,
         Order::SendJob(order) => sender::job(state, &order)?,
         Order::ReceiveJob(order) => receiver::job(state, &order)?,

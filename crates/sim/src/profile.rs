@@ -141,6 +141,9 @@ pub struct CopyBandwidth {
 pub struct DecodeCost {
     /// The clip.
     pub clip: String,
+    /// What a frame costs more when its player slept before it [ps].
+    #[serde(default = "DecodeCost::no_rest", deserialize_with = "bounds::sourced_cost")]
+    pub after_sleep: Sourced<Picos>,
     /// Costs by kind of frame.
     pub frames: Vec<FrameCost>,
 }
@@ -160,6 +163,15 @@ pub struct FrameCost {
 }
 
 impl DecodeCost {
+    /// What a frame costs more behind a sleep where nobody measured it: nothing [ps].
+    #[must_use]
+    pub fn no_rest() -> Sourced<Picos> {
+        Sourced::assumed(
+            Picos(0),
+            "not known: a frame costs the same whether its player slept or not",
+        )
+    }
+
     /// Time to decode one frame [ps]; a kind that the clip did not have costs nothing.
     #[must_use]
     pub fn of(&self, kind: FrameKind, bytes: u32) -> Picos {

@@ -24,7 +24,7 @@ use crate::probe::points::{Effort, Point, sample_all};
 use crate::sampling::Sampler;
 use crate::steps::Steps;
 pub use conclusion::conclude;
-pub use cost::{fit, pass};
+pub use cost::{Passes, fit, passes};
 use player::Player;
 use stream::Stream;
 

@@ -17,7 +17,6 @@ use crate::clip::StudyClip;
 use crate::sampling::Sampler;
 use crate::steps::Steps;
 use crate::testbed::Testbed;
-use crate::worker::FrameTime;
 
 /// Name of the profile among a record's documents.
 pub const PROFILE: &str = "host.toml";
@@ -28,7 +27,7 @@ pub(crate) struct Measured {
     /// What each round samples once.
     points: Vec<Point<'static, Testbed>>,
     pub(crate) socket_memory: SocketMemory,
-    pub(crate) decoded: Vec<Vec<FrameTime>>,
+    pub(crate) decoded: Vec<decode::Passes>,
     pub(crate) doubts: Vec<Pitfall>,
     pub(crate) order: ChaCha8Rng,
 }
@@ -131,7 +130,7 @@ pub(crate) fn round(
     }
     wake::measure(bed, sampler)?;
     if let Some(clip) = clip {
-        measured.decoded.push(decode::pass(bed, sampler, &clip.path)?);
+        measured.decoded.push(decode::passes(bed, sampler, &clip.path)?);
     }
     Ok(())
 }

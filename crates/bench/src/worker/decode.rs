@@ -8,12 +8,15 @@ use super::{FrameTime, Report, SliceUse};
 use crate::BenchError;
 use crate::film::kind_of;
 
-/// Decodes the clip once with one thread.
-pub(super) fn times(clip: &Clip) -> Result<Report, BenchError> {
+/// Decodes the clip once with one thread that sleeps so long before each frame.
+pub(super) fn times(clip: &Clip, rest_ns: u64) -> Result<Report, BenchError> {
     let _pinned = stay()?;
     let mut times = Vec::with_capacity(clip.frames().len());
     let mut decoder = Decoder::new(clip.parameters())?;
     for (index, frame) in clip.frames().iter().enumerate() {
+        if rest_ns > 0 {
+            clock::sleep_until(clock::monotonic_ns() + rest_ns);
+        }
         let (cpu_ns, cycles) = (clock::thread_cpu_ns(), clock::tsc());
         decoder.decode(clip.packet(index))?;
         let tsc_cycles =

@@ -78,6 +78,8 @@ pub enum Order {
     Decode {
         /// The clip.
         clip: PathBuf,
+        /// Sleep before each frame [ns].
+        rest_ns: u64,
     },
     /// Decode a clip once, on so many threads.
     DecodeAll {

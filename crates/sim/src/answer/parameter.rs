@@ -4,7 +4,7 @@ use bitpath_measure::{BitRate, ByteCount, Picos};
 
 use crate::host::HostScenario;
 use crate::job::Work;
-use crate::profile::{CallCost, FrameCost, NanosPerByte, Sourced};
+use crate::profile::{CallCost, DecodeCost, NanosPerByte, Sourced};
 
 /// One parameter of a host, a job or a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,9 +84,7 @@ impl Parameter {
             Self::WakeUp => host.wake.change(|cost| cheaper(cost, factor)),
             Self::Decode => {
                 let Work::Mpeg { software_decode: true, .. } = job.work else { return None };
-                for cost in host.decode.iter_mut().flat_map(|clip| &mut clip.frames) {
-                    cheaper_frame(cost, factor);
-                }
+                host.decode.iter_mut().for_each(|clip| cheaper_clip(clip, factor));
             }
             Self::UserWork => match &mut job.work {
                 Work::Raw { process, .. } if process.0 > 0.0 => process.0 /= factor,
@@ -113,9 +111,12 @@ fn cheaper_call(cost: &mut CallCost, factor: f64) {
     cheaper_byte(&mut cost.per_byte, factor);
 }
 
-fn cheaper_frame(cost: &mut FrameCost, factor: f64) {
-    cheaper(&mut cost.per_frame, factor);
-    cheaper_byte(&mut cost.per_byte, factor);
+fn cheaper_clip(clip: &mut DecodeCost, factor: f64) {
+    cheaper(&mut clip.after_sleep, factor);
+    for cost in &mut clip.frames {
+        cheaper(&mut cost.per_frame, factor);
+        cheaper_byte(&mut cost.per_byte, factor);
+    }
 }
 
 fn cheaper(cost: &mut Sourced<Picos>, factor: f64) {

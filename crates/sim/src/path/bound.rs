@@ -47,7 +47,7 @@ fn limits(scenario: &HostScenario) -> [(&'static str, f64); 4] {
         }
         Work::Mpeg { film, speed, .. } => {
             let frames = film.frames.len();
-            let decode: u64 = (0..frames).map(|frame| costs.decode(frame)).sum();
+            let decode: u64 = (0..frames).map(|frame| costs.decode(frame, false)).sum();
             let messages = film.bytes().0.div_ceil(job.message.0).max(1);
             (decode / messages, film.bit_rate().0 as f64 * speed)
         }

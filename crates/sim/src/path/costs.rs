@@ -101,12 +101,13 @@ impl<'a> Costs<'a> {
         }
     }
 
-    /// Receiver's own work on a frame [ps].
-    pub(super) fn decode(&self, frame: usize) -> u64 {
+    /// Receiver's own work on a frame, which it may have slept before [ps].
+    pub(super) fn decode(&self, frame: usize, rested: bool) -> u64 {
         match (&self.job.work, self.decode) {
             (Work::Mpeg { film, .. }, Some(cost)) => {
                 let frame = film.frames[frame % film.frames.len()];
-                cost.of(frame.kind, frame.bytes).0
+                let more = if rested { cost.after_sleep.value.0 } else { 0 };
+                cost.of(frame.kind, frame.bytes).0 + more
             }
             _ => 0,
         }

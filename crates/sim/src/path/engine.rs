@@ -4,6 +4,7 @@
 //! room made at an instant is there for whoever arrives at it.
 
 use std::collections::VecDeque;
+use std::mem;
 
 use bitpath_measure::Picos;
 use bitpath_media::{Fate, Quality};
@@ -98,6 +99,8 @@ struct Engine<'a> {
     fates: Vec<Fate>,
     last_work: u64,
     asleep_since: u64,
+    /// Whether it slept until a frame was due and has worked on none since.
+    rested: bool,
     /// Where the latencies of wake-ups come from.
     chance: ChaCha8Rng,
     outcome: Outcome,
@@ -129,6 +132,7 @@ impl<'a> Engine<'a> {
             fates: vec![Fate::Lost; frames],
             last_work: 0,
             asleep_since: 0,
+            rested: false,
             chance: ChaCha8Rng::seed_from_u64(SEED),
             outcome: Outcome { interval: scenario.interval, ..Outcome::default() },
             kernel_gauge: Gauge::new(interval),
@@ -387,7 +391,7 @@ impl<'a> Engine<'a> {
                 if self.frame_bytes[message.frame] < whole {
                     return self.read_next(now);
                 }
-                self.costs.decode(message.frame)
+                self.costs.decode(message.frame, mem::take(&mut self.rested))
             }
         };
         self.outcome.receiver_busy.0 += work;
@@ -412,7 +416,7 @@ impl<'a> Engine<'a> {
         }
         self.outcome.receiver_busy.0 += self.costs.timer_sleep();
         self.load_gauge.set(now, 0);
-        self.receiving = Receiving::Waiting;
+        (self.receiving, self.rested) = (Receiving::Waiting, true);
         self.at(Component::Receiver, due + self.costs.timer_lateness());
     }
 

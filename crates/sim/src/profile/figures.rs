@@ -29,6 +29,7 @@ impl HostProfile {
             all.add("copy", &of, Unit::BytesPerSecond, &copy.bandwidth, |rate| rate.0);
         }
         for cost in &self.decode {
+            all.time("decode.after_sleep", &[("clip", cost.clip.clone())], &cost.after_sleep);
             for frame in &cost.frames {
                 let of = [("clip", cost.clip.clone()), ("frame", frame.kind.letter().into())];
                 all.time("decode.per_frame", &of, &frame.per_frame);

@@ -116,7 +116,7 @@ fn decode_cost(clip: &str, per_byte: NanosPerByte) -> DecodeCost {
         per_frame: published(Picos(0)),
         per_byte: published(per_byte),
     });
-    DecodeCost { clip: clip.into(), frames: frames.to_vec() }
+    DecodeCost { clip: clip.into(), after_sleep: DecodeCost::no_rest(), frames: frames.to_vec() }
 }
 
 fn published<T>(value: T) -> Sourced<T> {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use bitpath_measure::series::labels;
-use bitpath_measure::statistics::{FitError, fit_nonnegative, trimmed_mean};
+use bitpath_measure::statistics::{FitError, Method, estimate, fit_nonnegative, trimmed_mean};
 use bitpath_measure::{Estimate, Picos, Unit};
 use bitpath_media::FrameKind;
 use bitpath_sim::profile::{DecodeCost, FrameCost, NanosPerByte, Side, Sourced};
@@ -21,31 +21,47 @@ const PASS_PATIENCE: Duration = Duration::from_secs(120);
 /// Frames of one kind that a fit of two terms needs at least.
 const ENOUGH_FRAMES: usize = 8;
 
-/// Decodes the clip once on the receiver's processor and returns the time of every frame.
+/// Sleep before a frame [ns]: that of a player whose host is busy half of the time.
+const REST_NS: u64 = 2_000_000;
+
+/// Two passes over a clip, one after the other.
+#[derive(Clone, Debug)]
+pub struct Passes {
+    /// Without a pause.
+    plain: Vec<FrameTime>,
+    /// With a sleep before every frame: what is in the caches is then older.
+    rested: Vec<FrameTime>,
+}
+
+/// Decodes the clip twice on the receiver's processor, the second time as a player would that waits for frames.
 ///
 /// # Errors
 /// Those of the worker; a clip that cannot be decoded.
-pub fn pass(
-    bed: &mut Testbed,
-    sampler: &mut Sampler,
-    clip: &Path,
-) -> Result<Vec<FrameTime>, BenchError> {
-    let order = Order::Decode { clip: clip.to_owned() };
-    let (times, beside) =
-        sampler.beside(bed, |bed| match bed.ask(Side::Receiver, &order, PASS_PATIENCE)? {
-            Report::Decoded(times) => Ok(times),
-            report => Err(unexpected(Side::Receiver, &order, &report)),
-        })?;
-    for (kind, bytes, cycles) in by_kind(&times) {
+pub fn passes(bed: &mut Testbed, sampler: &mut Sampler, clip: &Path) -> Result<Passes, BenchError> {
+    let (plain, beside) = sampler.beside(bed, |bed| pass(bed, clip, 0))?;
+    for (kind, bytes, cycles) in by_kind(&plain) {
         let frame = labels([("frame", kind)]);
         sampler.add(CYCLES, &frame, Unit::TscCyclesPerByte, cycles / bytes, &beside);
-        let of_kind = times.iter().filter(|time| kind == "all" || time.kind.letter() == kind);
+        let of_kind = plain.iter().filter(|time| kind == "all" || time.kind.letter() == kind);
         sampler.add("decode.frames", &frame, Unit::Frames, of_kind.count() as f64, &beside);
     }
-    let nanos: f64 = times.iter().map(|time| time.cpu_ns as f64).sum();
-    let rate = times.len() as f64 / nanos * 1e9;
+    let rate = 1e9 / mean_ns(&plain);
     sampler.add(FRAME_RATE, &labels([("frame", "all")]), Unit::FramesPerSecond, rate, &beside);
-    Ok(times)
+    let rested = pass(bed, clip, REST_NS)?;
+    Ok(Passes { plain, rested })
+}
+
+fn pass(bed: &mut Testbed, clip: &Path, rest_ns: u64) -> Result<Vec<FrameTime>, BenchError> {
+    let order = Order::Decode { clip: clip.to_owned(), rest_ns };
+    match bed.ask(Side::Receiver, &order, PASS_PATIENCE)? {
+        Report::Decoded(times) => Ok(times),
+        report => Err(unexpected(Side::Receiver, &order, &report)),
+    }
+}
+
+/// Mean processor time of a frame [ns].
+fn mean_ns(times: &[FrameTime]) -> f64 {
+    times.iter().map(|time| time.cpu_ns as f64).sum::<f64>() / times.len() as f64
 }
 
 /// Compressed bytes [B] and cycles [TSC cycles] of all frames and of those of each type that there is.
@@ -63,15 +79,15 @@ pub(super) fn by_kind(times: &[FrameTime]) -> Vec<(&'static str, f64, f64)> {
     std::iter::once(total("all", None)).chain(kinds).flatten().collect()
 }
 
-/// Fits each kind's cost for a frame and for a byte over several passes.
+/// Fits each kind's cost for a frame and for a byte over several passes, and what a frame behind a sleep costs more.
 ///
 /// # Errors
 /// When a kind's times cannot be fitted.
-pub fn fit(name: &str, passes: &[Vec<FrameTime>], run: &str) -> Result<DecodeCost, BenchError> {
+pub fn fit(name: &str, passes: &[Passes], run: &str) -> Result<DecodeCost, BenchError> {
     let mut frames = Vec::new();
     for kind in FrameKind::ALL {
-        let of_kind = |pass: &Vec<FrameTime>| -> Vec<FrameTime> {
-            pass.iter().filter(|time| time.kind == kind).copied().collect()
+        let of_kind = |pass: &Passes| -> Vec<FrameTime> {
+            pass.plain.iter().filter(|time| time.kind == kind).copied().collect()
         };
         let rounds: Vec<Vec<FrameTime>> = passes.iter().map(of_kind).collect();
         if rounds.first().is_some_and(|round| !round.is_empty()) {
@@ -82,7 +98,20 @@ pub fn fit(name: &str, passes: &[Vec<FrameTime>], run: &str) -> Result<DecodeCos
             frames.push(frame_cost(kind, term, run));
         }
     }
-    Ok(DecodeCost { clip: name.into(), frames })
+    Ok(DecodeCost { clip: name.into(), after_sleep: after_sleep(passes, run), frames })
+}
+
+fn after_sleep(passes: &[Passes], run: &str) -> Sourced<Picos> {
+    let more: Vec<f64> =
+        passes.iter().map(|pass| mean_ns(&pass.rested) - mean_ns(&pass.plain)).collect();
+    estimate(&more, Method::TrimmedMeanBlockBootstrap).map_or_else(DecodeCost::no_rest, |found| {
+        sourced(found.mapped(|nanos| nanos.max(0.0)), run)
+    })
+}
+
+fn sourced(found: Estimate, run: &str) -> Sourced<Picos> {
+    let nanos = Picos::from_nanos_f64;
+    Sourced::measured(nanos(found.value), Some((nanos(found.low), nanos(found.high))), run)
 }
 
 /// What a frame of one kind costs.
@@ -119,16 +148,9 @@ fn line(rounds: &[Vec<FrameTime>]) -> Result<Line, FitError> {
 }
 
 fn frame_cost(kind: FrameKind, line: Line, run: &str) -> FrameCost {
-    let nanos = Picos::from_nanos_f64;
-    let per_frame = line.frame.map_or_else(
-        || {
-            let why = "too few frames of this kind to tell it from the bytes' share";
-            Sourced::assumed(Picos(0), why)
-        },
-        |Estimate { value, low, high, .. }| {
-            Sourced::measured(nanos(value), Some((nanos(low), nanos(high))), run)
-        },
-    );
+    let unknown = "too few frames of this kind to tell it from the bytes' share";
+    let per_frame =
+        line.frame.map_or_else(|| Sourced::assumed(Picos(0), unknown), |found| sourced(found, run));
     let interval = (NanosPerByte(line.byte.low), NanosPerByte(line.byte.high));
     let per_byte = Sourced::measured(NanosPerByte(line.byte.value), Some(interval), run);
     FrameCost { kind, per_frame, per_byte }
@@ -149,15 +171,23 @@ mod tests {
         (0..frames).map(frame).collect()
     }
 
+    /// Frames of the second pass cost 50 us more.
+    fn passes(frames: &[FrameTime]) -> Passes {
+        let rested = |frame: &FrameTime| FrameTime { cpu_ns: frame.cpu_ns + 50_000, ..*frame };
+        Passes { plain: frames.to_vec(), rested: frames.iter().map(rested).collect() }
+    }
+
     #[test]
     fn frames_that_scatter_cost_together_what_they_cost() {
         for count in [5, 240] {
             let frames = scattered(count);
             let measured: u64 = frames.iter().map(|frame| frame.cpu_ns).sum();
-            let cost = fit("clip", &[frames.clone(), frames.clone()], "run").unwrap();
+            let cost = fit("clip", &[passes(&frames), passes(&frames)], "run").unwrap();
             let fitted: f64 =
                 frames.iter().map(|of| cost.of(of.kind, of.bytes).as_nanos_f64()).sum();
             assert!((fitted / measured as f64 - 1.0).abs() < 1e-4, "{fitted} of {measured}");
+            let more = cost.after_sleep.value.as_nanos_f64();
+            assert!((more - 50_000.0).abs() < 1.0, "{more} ns behind a sleep");
         }
     }
 }

@@ -34,7 +34,7 @@ impl Player {
 
     /// One pass on one thread, frame by frame.
     pub(super) fn times(&mut self, clip: &Path) -> Result<Vec<FrameTime>, BenchError> {
-        let order = Order::Decode { clip: clip.to_owned() };
+        let order = Order::Decode { clip: clip.to_owned(), rest_ns: 0 };
         match self.ask(&order, PASS_PATIENCE)? {
             Report::Decoded(times) => Ok(times),
             report => Err(self.unexpected(&order, &report)),
