@@ -69,8 +69,8 @@ impl Bench {
     /// Times the decoder again: the machine may be faster or slower than during the study.
     fn time_decoder(&mut self, scenario: &mut HostScenario) {
         let mut sampler = Sampler::begin();
-        let mut pass = || decode::pass(&mut self.bed, &mut sampler, &self.clip.path).unwrap();
-        let passes = [pass(), pass(), pass()];
+        let mut both = || decode::passes(&mut self.bed, &mut sampler, &self.clip.path).unwrap();
+        let passes = [both(), both(), both()];
         scenario.host.decode =
             vec![decode::fit(&self.clip.film.name, &passes, "this test").unwrap()];
     }

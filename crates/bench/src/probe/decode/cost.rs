@@ -143,7 +143,7 @@ fn line(rounds: &[Vec<FrameTime>]) -> Result<Line, FitError> {
     let sums: Vec<f64> = costs.iter().map(|round| round.iter().sum()).collect();
     let raise = trimmed_mean(&sums).map_or(1.0, |sum| sum / fitted);
     let mut raised = found.iter().rev().map(|of| of.scaled(raise));
-    let byte = raised.next().unwrap_or(Estimate::single(0.0));
+    let byte = raised.next().unwrap_or_else(|| Estimate::single(0.0));
     Ok(Line { frame: raised.next(), byte })
 }
 
