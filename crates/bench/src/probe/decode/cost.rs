@@ -164,8 +164,8 @@ mod tests {
     fn scattered(frames: u32) -> Vec<FrameTime> {
         let frame = |number: u32| {
             let bytes = 1000 * (1 + number / 2 % 60);
-            let off = if number % 2 == 0 { 1.33 } else { 0.67 };
-            let cpu_ns = ((300_000.0 + 40.0 * f64::from(bytes)) * off) as u64;
+            let percent = if number.is_multiple_of(2) { 133 } else { 67 };
+            let cpu_ns = u64::from((300_000 + 40 * bytes) / 100 * percent);
             FrameTime { kind: FrameKind::P, bytes, cpu_ns, tsc_cycles: 2 * cpu_ns }
         };
         (0..frames).map(frame).collect()
