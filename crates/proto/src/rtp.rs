@@ -1,0 +1,24 @@
+//! RTP data transfer, [RFC 3550](https://www.rfc-editor.org/rfc/rfc3550).
+//!
+//! ```text
+//! datagram ──► packet ──► sequence ──► jitter ──► jitter buffer ──► payload ──► units of media
+//!                         [losses]    [ticks]    [packets]
+//! units of media ──► payload ──► header ──► datagram
+//! ```
+
+mod extension;
+mod header;
+mod packet;
+
+pub use extension::{Element, Elements, Extension};
+pub use header::Header;
+pub use packet::Packet;
+
+/// The version that is spoken ([RFC 3550 section 5.1](https://www.rfc-editor.org/rfc/rfc3550#section-5.1)).
+pub const VERSION: u8 = 2;
+
+/// Bytes that every header has [B].
+pub const FIXED_HEADER_BYTES: usize = 12;
+
+/// Most contributing sources of one packet: four bits count them.
+pub const MAX_CSRCS: usize = 15;
