@@ -35,6 +35,7 @@ impl Jitter {
     }
 
     /// The estimate as a report carries it [ticks].
+    #[inline]
     #[must_use]
     pub fn ticks(&self) -> u32 {
         self.sixteenfold >> 4

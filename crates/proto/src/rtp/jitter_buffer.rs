@@ -146,12 +146,14 @@ impl<T> JitterBuffer<T> {
     }
 
     /// Packets that wait [packets].
+    #[inline]
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.waiting
     }
 
     /// Places for packets [packets].
+    #[inline]
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.slots.len()

@@ -104,30 +104,35 @@ impl Reception {
     }
 
     /// Packets from the first to the highest of the run [packets].
+    #[inline]
     #[must_use]
     pub fn expected(&self) -> u64 {
         self.sequence.expected()
     }
 
     /// Packets of the run that came, duplicates included [packets].
+    #[inline]
     #[must_use]
     pub fn received(&self) -> u64 {
         self.received
     }
 
     /// Packets that were not counted: on probation, or far from the run [packets].
+    #[inline]
     #[must_use]
     pub fn refused(&self) -> u64 {
         self.refused
     }
 
     /// Runs that began after the first.
+    #[inline]
     #[must_use]
     pub fn restarts(&self) -> u64 {
         self.restarts
     }
 
     /// Interarrival jitter [ticks].
+    #[inline]
     #[must_use]
     pub fn jitter_ticks(&self) -> u32 {
         self.jitter.ticks()

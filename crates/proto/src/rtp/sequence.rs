@@ -107,12 +107,14 @@ impl Sequence {
     }
 
     /// Packets from the first to the highest of the run [packets]; 0 before it begins.
+    #[inline]
     #[must_use]
     pub fn expected(&self) -> u64 {
         if self.probation > 0 { 0 } else { self.highest - self.base + 1 }
     }
 
     /// Highest number with the count of turns, as a receiver report carries it (section 6.4.1).
+    #[inline]
     #[must_use]
     pub fn extended_highest(&self) -> u32 {
         let since_first_turn = self.highest.saturating_sub(TURN);
