@@ -80,6 +80,14 @@ pub enum BenchError {
         /// The job.
         job: String,
     },
+    /// A file of packets cannot be used.
+    #[error("cannot read the capture {path}: {reason}")]
+    Capture {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and where.
+        reason: String,
+    },
     /// A file of the study could not be written.
     #[error("cannot write {path}: {source}")]
     Write {
