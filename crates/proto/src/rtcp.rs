@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! datagram ──► compound ──► SR, RR ────► report blocks ──► losses, jitter [ticks], round trip [1/65 536 s]
-//!                      ├──► SDES, BYE ─► members
+//!                      ├──► SDES, BYE ─► members ──► interval [ns] ──► scheduler ──► report, goodbye or wait [ns]
 //!                      └──► XR ────────► losses one by one, quality of a call
 //! report blocks, items, sources ──► writer ──► datagram
 //! ```
@@ -11,9 +11,11 @@
 mod app;
 mod bye;
 mod compound;
+mod interval;
 pub mod ntp;
 mod report;
 mod round_trip;
+mod scheduler;
 mod sdes;
 mod writer;
 pub mod xr;
@@ -21,8 +23,10 @@ pub mod xr;
 pub use app::App;
 pub use bye::Goodbye;
 pub use compound::{Compound, Packets, RtcpPacket};
+pub use interval::{Budget, Counts, Minimum, randomised_ns};
 pub use report::{ReceiverReport, ReportBlock, SenderInfo, SenderReport, clamp_cumulative_lost};
 pub use round_trip::round_trip;
+pub use scheduler::{Scheduler, Timer};
 pub use sdes::{Item, Items, SourceDescription};
 pub use writer::Writer;
 
