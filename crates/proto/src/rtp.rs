@@ -8,11 +8,17 @@
 
 mod extension;
 mod header;
+pub mod jitter;
+pub mod jitter_buffer;
 mod packet;
+pub mod reception;
+pub mod sequence;
 
 pub use extension::{Element, Elements, Extension};
 pub use header::Header;
+pub use jitter_buffer::JitterBuffer;
 pub use packet::Packet;
+pub use reception::Reception;
 
 /// The version that is spoken ([RFC 3550 section 5.1](https://www.rfc-editor.org/rfc/rfc3550#section-5.1)).
 pub const VERSION: u8 = 2;

@@ -1,5 +1,7 @@
 //! The link between sender and receiver: a rate behind a bounded queue.
 
+pub mod impairment;
+
 use bitpath_measure::{BitRate, ByteCount, Picos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

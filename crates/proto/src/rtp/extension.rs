@@ -69,6 +69,7 @@ pub struct Elements<'a> {
 }
 
 impl Elements<'_> {
+    #[inline]
     pub(super) fn none() -> Self {
         Self { rest: &[], header_bytes: 1 }
     }
@@ -79,37 +80,52 @@ impl<'a> Iterator for Elements<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
+        let (id, length, rest) = if self.header_bytes == 1 {
+            self.one_byte_header()?
+        } else {
+            match self.two_byte_header()? {
+                Ok(header) => header,
+                Err(refused) => return Some(Err(refused)),
+            }
+        };
+        let Some((data, rest)) = rest.split_at_checked(length) else {
+            self.rest = &[];
+            return Some(Err(short("extension element", length, rest.len())));
+        };
+        self.rest = rest;
+        Some(Ok(Element { id, data }))
+    }
+}
+
+impl<'a> Elements<'a> {
+    /// Identifier, size of the data [B] and what is behind the header. Padding is skipped; an identifier of 0 with a
+    /// length, and that of 15, end the list (section 4.2).
+    #[inline]
+    fn one_byte_header(&mut self) -> Option<(u8, usize, &'a [u8])> {
         loop {
             let (&first, rest) = self.rest.split_first()?;
-            let (id, length, rest) = if self.header_bytes == 1 {
-                match first {
-                    0 => {
-                        self.rest = rest;
-                        continue;
-                    }
-                    // An identifier of 0 with a length, and that of 15, end the list (section 4.2).
-                    0x01..=0x0f | 0xf0..=0xff => {
-                        self.rest = &[];
-                        return None;
-                    }
-                    _ => (first >> 4, usize::from(first & 0x0f) + 1, rest),
-                }
-            } else if first == 0 {
-                self.rest = rest;
-                continue;
-            } else {
-                let Some((&length, rest)) = rest.split_first() else {
-                    self.rest = &[];
-                    return Some(Err(short("length of an extension element", 1, 0)));
-                };
-                (first, usize::from(length), rest)
-            };
-            let Some((data, rest)) = rest.split_at_checked(length) else {
-                self.rest = &[];
-                return Some(Err(short("extension element", length, rest.len())));
-            };
             self.rest = rest;
-            return Some(Ok(Element { id, data }));
+            match first >> 4 {
+                0 if first == 0 => {}
+                0 | 15 => self.rest = &[],
+                id => return Some((id, usize::from(first & 0x0f) + 1, rest)),
+            }
+        }
+    }
+
+    #[inline]
+    #[expect(clippy::type_complexity, reason = "as the one above, or refused")]
+    fn two_byte_header(&mut self) -> Option<Result<(u8, usize, &'a [u8]), ProtoError>> {
+        loop {
+            let (&id, rest) = self.rest.split_first()?;
+            self.rest = rest;
+            if id == 0 {
+                continue;
+            }
+            let Some((&length, rest)) = rest.split_first() else {
+                return Some(Err(short("length of an extension element", 1, 0)));
+            };
+            return Some(Ok((id, usize::from(length), rest)));
         }
     }
 }

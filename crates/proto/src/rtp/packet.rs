@@ -39,16 +39,6 @@ impl<'a> Packet<'a> {
         if fixed[0] >> 6 != VERSION {
             return Err(ProtoError::Version { what: "RTP packet", found: fixed[0] >> 6 });
         }
-        // Most packets have none of the three.
-        if fixed[0] & 0x3f == 0 {
-            let packet =
-                Self { fixed, csrcs: &[], extension: None, payload: rest, padding_bytes: 0 };
-            return Ok(packet);
-        }
-        Self::parse_rest(fixed, rest)
-    }
-
-    fn parse_rest(fixed: &'a [u8; FIXED_HEADER_BYTES], rest: &'a [u8]) -> Result<Self, ProtoError> {
         let csrc_bytes = usize::from(fixed[0] & 0x0f) * 4;
         let Some((csrcs, rest)) = rest.split_at_checked(csrc_bytes) else {
             return Err(short("list of contributing sources", csrc_bytes, rest.len()));
@@ -65,24 +55,28 @@ impl<'a> Packet<'a> {
     }
 
     /// Marker: what it marks is the payload format's business, the end of a frame in most.
+    #[inline]
     #[must_use]
     pub fn marker(&self) -> bool {
         self.fixed[1] & 0x80 != 0
     }
 
     /// Payload type.
+    #[inline]
     #[must_use]
     pub fn payload_type(&self) -> u8 {
         self.fixed[1] & 0x7f
     }
 
     /// Sequence number, modulo 2^16.
+    #[inline]
     #[must_use]
     pub fn sequence(&self) -> u16 {
         u16::from_be_bytes([self.fixed[2], self.fixed[3]])
     }
 
     /// Sampling instant of the first byte of the payload [ticks], modulo 2^32.
+    #[inline]
     #[must_use]
     pub fn timestamp(&self) -> u32 {
         let [_, _, _, _, a, b, c, d, ..] = *self.fixed;
@@ -90,6 +84,7 @@ impl<'a> Packet<'a> {
     }
 
     /// Synchronization source.
+    #[inline]
     #[must_use]
     pub fn ssrc(&self) -> u32 {
         let [_, _, _, _, _, _, _, _, a, b, c, d] = *self.fixed;
@@ -97,29 +92,34 @@ impl<'a> Packet<'a> {
     }
 
     /// Contributing sources, in the order of the packet.
+    #[inline]
     pub fn csrcs(&self) -> impl ExactSizeIterator<Item = u32> + use<'a> {
         self.csrcs.as_chunks::<4>().0.iter().map(|csrc| u32::from_be_bytes(*csrc))
     }
 
     /// Header extension.
+    #[inline]
     #[must_use]
     pub fn extension(&self) -> Option<Extension<'a>> {
         self.extension
     }
 
     /// Elements of the extension; none where it is of another kind than RFC 8285's.
+    #[inline]
     #[must_use]
     pub fn elements(&self) -> Elements<'a> {
         self.extension.map_or_else(Elements::none, |extension| extension.elements())
     }
 
     /// Payload without padding.
+    #[inline]
     #[must_use]
     pub fn payload(&self) -> &'a [u8] {
         self.payload
     }
 
     /// Bytes of padding behind the payload [B], the one that counts them included.
+    #[inline]
     #[must_use]
     pub fn padding_bytes(&self) -> u8 {
         self.padding_bytes
@@ -127,6 +127,7 @@ impl<'a> Packet<'a> {
 }
 
 /// The count in the last byte of what follows the headers.
+#[inline]
 fn padding(rest: &[u8]) -> Result<u8, ProtoError> {
     let padding = rest.last().copied().unwrap_or(0);
     if padding == 0 || usize::from(padding) > rest.len() {
@@ -135,6 +136,7 @@ fn padding(rest: &[u8]) -> Result<u8, ProtoError> {
     Ok(padding)
 }
 
+#[cold]
 pub(super) fn short(what: &'static str, needed: usize, found: usize) -> ProtoError {
     ProtoError::Short { what, needed, found }
 }
