@@ -55,10 +55,12 @@ fn word<const N: usize>(bytes: &[u8; N], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
+#[cold]
 fn short(what: &'static str, needed: usize, found: usize) -> ProtoError {
     ProtoError::Short { what, needed, found }
 }
 
+#[cold]
 fn forbidden(what: &'static str, found: usize, rule: &'static str) -> ProtoError {
     ProtoError::Forbidden { what, found: found as u64, rule }
 }

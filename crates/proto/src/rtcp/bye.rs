@@ -34,13 +34,41 @@ impl<'a> Goodbye<'a> {
     }
 
     /// Who leaves.
+    #[inline]
     pub fn sources(&self) -> impl ExactSizeIterator<Item = u32> + use<'a> {
         self.sources.iter().map(|source| u32::from_be_bytes(*source))
     }
 
     /// Why, where it is said.
+    #[inline]
     #[must_use]
     pub fn reason(&self) -> Option<&'a [u8]> {
         self.reason
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_may_be_missing_or_empty_and_what_follows_it_does_not_count() {
+        for (rest, reason) in [
+            (&b""[..], None),
+            (b"\x00\x00\x00\x00", Some(&b""[..])),
+            (b"\x02ab\x00", Some(b"ab")),
+            (b"\x02ab?", Some(b"ab")),
+        ] {
+            let body = [&[0, 0, 0, 1, 0, 0, 0, 2], rest].concat();
+            let goodbye = Goodbye::parse(2, &body).unwrap();
+            assert_eq!(goodbye.sources().collect::<Vec<_>>(), [1, 2]);
+            assert_eq!(goodbye.reason(), reason);
+        }
+    }
+
+    #[test]
+    fn a_goodbye_of_nobody_is_read() {
+        let goodbye = Goodbye::parse(0, &[]).unwrap();
+        assert_eq!((goodbye.sources().len(), goodbye.reason()), (0, None));
     }
 }

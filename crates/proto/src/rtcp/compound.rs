@@ -264,7 +264,7 @@ mod tests {
             ssrc: 0x0506_0708,
             fraction_lost: 64,
             cumulative_lost: -2,
-            extended_highest_sequence: 0x0001_0002,
+            extended_highest: 0x0001_0002,
             jitter_ticks: 16,
             last_sr: 0xd1fc_dddd,
             delay_since_last_sr: 65_536,

@@ -21,6 +21,7 @@
 
 use super::{short, word};
 use crate::ProtoError;
+use crate::rtp::reception::ReceptionReport;
 
 /// Bytes of one report block [B].
 pub(super) const BLOCK_BYTES: usize = 24;
@@ -47,6 +48,7 @@ impl<'a> SenderReport<'a> {
     }
 
     /// Source that sends the report.
+    #[inline]
     #[must_use]
     pub fn ssrc(&self) -> u32 {
         word(self.fixed, 0)
@@ -65,6 +67,7 @@ impl<'a> SenderReport<'a> {
     }
 
     /// What it says of sources that it hears.
+    #[inline]
     pub fn blocks(&self) -> impl ExactSizeIterator<Item = ReportBlock> + use<'a> {
         self.blocks.iter().map(ReportBlock::from_bytes)
     }
@@ -95,12 +98,14 @@ impl<'a> ReceiverReport<'a> {
     }
 
     /// Source that sends the report.
+    #[inline]
     #[must_use]
     pub fn ssrc(&self) -> u32 {
         u32::from_be_bytes(*self.ssrc)
     }
 
     /// What it says of sources that it hears.
+    #[inline]
     pub fn blocks(&self) -> impl ExactSizeIterator<Item = ReportBlock> + use<'a> {
         self.blocks.iter().map(ReportBlock::from_bytes)
     }
@@ -157,7 +162,7 @@ pub struct ReportBlock {
     /// Packets lost since the start: signed, for duplicates count against losses; 24 bits on the wire.
     pub cumulative_lost: i32,
     /// Highest sequence number, and cycles of 2^16 above it.
-    pub extended_highest_sequence: u32,
+    pub extended_highest: u32,
     /// Interarrival jitter [ticks].
     pub jitter_ticks: u32,
     /// Middle of the NTP timestamp of the source's last SR [1/65 536 s]; 0 where none came.
@@ -167,6 +172,26 @@ pub struct ReportBlock {
 }
 
 impl ReportBlock {
+    /// What was received of a source, and when its last SR came; both times 0 if none did.
+    #[inline]
+    #[must_use]
+    pub fn new(
+        ssrc: u32,
+        reception: ReceptionReport,
+        last_sr: u32,
+        delay_since_last_sr: u32,
+    ) -> Self {
+        Self {
+            ssrc,
+            fraction_lost: reception.fraction_lost,
+            cumulative_lost: reception.cumulative_lost,
+            extended_highest: reception.extended_highest,
+            jitter_ticks: reception.jitter_ticks,
+            last_sr,
+            delay_since_last_sr,
+        }
+    }
+
     #[inline]
     fn from_bytes(bytes: &[u8; BLOCK_BYTES]) -> Self {
         Self {
@@ -174,7 +199,7 @@ impl ReportBlock {
             fraction_lost: bytes[4],
             // The shifts bring the sign of 24 bits to 32.
             cumulative_lost: (word(bytes, 4) << 8).cast_signed() >> 8,
-            extended_highest_sequence: word(bytes, 8),
+            extended_highest: word(bytes, 8),
             jitter_ticks: word(bytes, 12),
             last_sr: word(bytes, 16),
             delay_since_last_sr: word(bytes, 20),
@@ -187,7 +212,7 @@ impl ReportBlock {
         let losses = u32::from(self.fraction_lost) << 24 | lost & 0x00ff_ffff;
         place[..4].copy_from_slice(&self.ssrc.to_be_bytes());
         place[4..8].copy_from_slice(&losses.to_be_bytes());
-        place[8..12].copy_from_slice(&self.extended_highest_sequence.to_be_bytes());
+        place[8..12].copy_from_slice(&self.extended_highest.to_be_bytes());
         place[12..16].copy_from_slice(&self.jitter_ticks.to_be_bytes());
         place[16..20].copy_from_slice(&self.last_sr.to_be_bytes());
         place[20..].copy_from_slice(&self.delay_since_last_sr.to_be_bytes());
@@ -222,6 +247,21 @@ mod tests {
         ] {
             assert_eq!(clamp_cumulative_lost(lost), clamped, "{lost}");
         }
+    }
+
+    #[test]
+    fn a_block_carries_what_was_received() {
+        let reception = ReceptionReport {
+            fraction_lost: 1,
+            cumulative_lost: -2,
+            extended_highest: 3,
+            jitter_ticks: 4,
+        };
+        let mut place = [0; BLOCK_BYTES];
+        ReportBlock::new(9, reception, 5, 6).write(&mut place);
+        let bytes =
+            [0, 0, 0, 9, 1, 0xff, 0xff, 0xfe, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0, 5, 0, 0, 0, 6];
+        assert_eq!(place, bytes);
     }
 
     #[test]

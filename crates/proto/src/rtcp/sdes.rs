@@ -224,3 +224,39 @@ fn put<'b>(place: &'b mut [u8], bytes: &[u8]) -> &'b mut [u8] {
     front.copy_from_slice(bytes);
     rest
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_item_has_the_source_of_its_chunk() {
+        let body = b"\x00\x00\x00\x01\x01\x01a\x00\x00\x00\x00\x02\x00\x00\x00\x00\
+            \x00\x00\x00\x03\x02\x02no\x06\x00\x00\x00????";
+        let sdes = SourceDescription::parse(3, body).unwrap();
+        let items: Vec<_> = sdes.items().collect::<Result<_, _>>().unwrap();
+        let expected = [(1, Item::Cname(b"a")), (3, Item::Name(b"no")), (3, Item::Tool(b""))];
+        assert_eq!((sdes.chunks(), &items[..]), (3, &expected[..]));
+    }
+
+    #[test]
+    fn items_have_the_types_of_the_rfc() {
+        let text = b"\x01pv";
+        for (kind, item) in [
+            (1, Item::Cname(text)),
+            (2, Item::Name(text)),
+            (3, Item::Email(text)),
+            (4, Item::Phone(text)),
+            (5, Item::Loc(text)),
+            (6, Item::Tool(text)),
+            (7, Item::Note(text)),
+            (8, Item::Priv { prefix: b"p", value: b"v" }),
+            (9, Item::Other { kind: 9, text }),
+        ] {
+            assert_eq!(Item::parse(kind, text), Ok(item));
+            let mut place = [0xee; 6];
+            assert_eq!(item.write(&mut place).map(|rest| rest.len()), Ok(1));
+            assert_eq!(place, [kind, 3, 1, b'p', b'v', 0xee]);
+        }
+    }
+}

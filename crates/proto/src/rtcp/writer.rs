@@ -292,7 +292,7 @@ mod tests {
             ssrc: 0x0506_0708,
             fraction_lost: 64,
             cumulative_lost: -2,
-            extended_highest_sequence: 0x0001_0002,
+            extended_highest: 0x0001_0002,
             jitter_ticks: 16,
             last_sr: 0xd1fc_dddd,
             delay_since_last_sr: 65_536,
@@ -419,12 +419,12 @@ mod tests {
     fn any_block() -> impl Strategy<Value = ReportBlock> {
         let numbers = any::<[u32; 5]>();
         (numbers, any::<u8>(), -8_388_608..8_388_608).prop_map(
-            |([ssrc, extended_highest_sequence, jitter_ticks, last_sr, delay], fraction, lost)| {
+            |([ssrc, extended_highest, jitter_ticks, last_sr, delay], fraction, lost)| {
                 ReportBlock {
                     ssrc,
                     fraction_lost: fraction,
                     cumulative_lost: lost,
-                    extended_highest_sequence,
+                    extended_highest,
                     jitter_ticks,
                     last_sr,
                     delay_since_last_sr: delay,
