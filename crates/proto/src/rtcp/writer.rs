@@ -159,13 +159,10 @@ impl<'b> Writer<'b> {
     pub fn pad(&mut self, padding_bytes: u8) -> Result<(), ProtoError> {
         let bytes = usize::from(padding_bytes);
         if bytes == 0 || !bytes.is_multiple_of(4) {
-            return Err(forbidden(
-                "padding of a compound",
-                bytes,
-                "it is whole words, one at least",
-            ));
+            let rule = "it is whole words, one at least";
+            return Err(forbidden("padding of a compound", bytes, rule));
         }
-        if self.report_first && self.last == 0 {
+        if self.written_bytes == 0 || self.report_first && self.last == 0 {
             return Err(forbidden("padding of the first packet", bytes, "only the last is padded"));
         }
         let Some(place) = self.room()?.get_mut(..bytes) else {
@@ -369,6 +366,18 @@ mod tests {
         assert!(writer.pad(4).is_err());
         let compound = Compound::parse(writer.written()).unwrap();
         assert_eq!((compound.padding_bytes(), compound.packets().count()), (8, 2));
+    }
+
+    #[test]
+    fn nothing_cannot_be_padded_and_a_lone_packet_of_reduced_size_can() {
+        let mut buffer = [0xee; 16];
+        let mut writer = Writer::reduced_size(&mut buffer);
+        assert!(writer.pad(4).is_err());
+        assert_eq!(writer.written(), []);
+        writer.goodbye(&[1], b"").unwrap();
+        writer.pad(4).unwrap();
+        let compound = Compound::parse_reduced_size(writer.written()).unwrap();
+        assert_eq!((compound.padding_bytes(), compound.packets().count()), (4, 1));
     }
 
     #[test]
