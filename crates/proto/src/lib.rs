@@ -4,6 +4,7 @@
 //! from the datagram, writers fill a buffer of the caller's.
 
 mod error;
+pub mod rtcp;
 pub mod rtp;
 
 pub use error::ProtoError;
