@@ -9,6 +9,7 @@
 mod extension;
 mod header;
 mod packet;
+pub mod payload;
 
 pub use extension::{Element, Elements, Extension};
 pub use header::Header;
