@@ -14,6 +14,7 @@ pub mod h264;
 #[cfg(test)]
 mod lossy;
 pub mod mpeg_ts;
+pub mod mpeg_video;
 pub mod pcm;
 mod static_types;
 

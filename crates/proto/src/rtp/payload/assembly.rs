@@ -90,6 +90,13 @@ impl Assembly {
         }
     }
 
+    /// The format shows that nothing was lost at the edge of the unit.
+    pub(super) fn dispel_doubt(&mut self) {
+        if let Some((_, integrity @ Integrity::Doubtful)) = &mut self.open {
+            *integrity = Integrity::Whole;
+        }
+    }
+
     /// The unit ends without a packet that says so: its end is in doubt.
     pub(super) fn finish_in_doubt(&mut self, out: &mut impl FnMut(Unit<'_>)) {
         if let Some((_, integrity @ Integrity::Whole)) = &mut self.open {
