@@ -9,6 +9,7 @@
 //! the unit that follow them, as a sender with a list of buffers wants it. A depacketiser gets payloads in the
 //! order of their sequence numbers and is told where packets are missing; it never gives a unit with a hole as whole.
 
+pub mod aac;
 mod assembly;
 pub mod h264;
 #[cfg(test)]
