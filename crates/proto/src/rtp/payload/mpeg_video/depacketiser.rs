@@ -269,6 +269,20 @@ mod tests {
         }
 
         #[test]
+        fn every_cut_of_every_payload_is_taken_or_refused(picture in picture()) {
+            let (packets, _) = sent(&[picture], MIN_PAYLOAD_BYTES);
+            for packet in &packets {
+                let (mut depacketiser, mut gave) = (Depacketiser::new(), 0);
+                for cut in 0..packet.bytes.len() {
+                    let arrival = Arrival { payload: &packet.bytes[..cut], ..packet.arrival(true) };
+                    let taken = depacketiser.handle_payload(&arrival, |unit| gave += unit.data.len());
+                    prop_assert_eq!(taken.is_err(), (1..=HEADER_BYTES).contains(&cut));
+                }
+                prop_assert!(gave <= packet.bytes.len().pow(2));
+            }
+        }
+
+        #[test]
         fn no_bytes_make_it_panic_or_give_more_than_came(
             payloads in prop::collection::vec((0_u32..3, any::<bool>(), any::<bool>(),
                 prop::collection::vec(any::<u8>(), 0..30)), 0..20),
