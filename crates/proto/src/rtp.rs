@@ -11,6 +11,7 @@ mod header;
 pub mod jitter;
 pub mod jitter_buffer;
 mod packet;
+pub mod payload;
 pub mod reception;
 pub mod sequence;
 

@@ -138,6 +138,23 @@ impl<T> JitterBuffer<T> {
         Some(Turn::Played(number, packet))
     }
 
+    /// Takes out a packet whose bytes are no more; at its turn it is lost.
+    #[inline]
+    pub fn remove(&mut self, number: u64) -> Option<T> {
+        let ahead = number.checked_sub(self.next?)?;
+        let waits = ahead < self.slots.len() as u64;
+        let packet = self.slots[index(number, self.slots.len())].take_if(|_| waits)?;
+        self.waiting -= 1;
+        Some(packet)
+    }
+
+    /// Number whose turn is next; none before the first packet.
+    #[inline]
+    #[must_use]
+    pub fn next_number(&self) -> Option<u64> {
+        self.next
+    }
+
     /// Takes out everything that waits and begins with the next packet, whatever its number: the source has
     /// started again.
     pub fn restart(&mut self) {
@@ -247,6 +264,15 @@ mod tests {
     fn behind_a_gap_wider_than_the_buffer_every_missing_packet_has_its_turn() {
         let found = turns(2, 0, &[1, 6]);
         assert_eq!(found, [Played(1, 1), Lost(2), Lost(3), Lost(4), Lost(5), Played(6, 6)]);
+    }
+
+    #[test]
+    fn a_packet_that_was_taken_out_is_lost_at_its_turn() {
+        let mut buffer = JitterBuffer::new(4, 0);
+        (7..10).for_each(|number| buffer.insert(number, number).unwrap());
+        assert_eq!((buffer.remove(8), buffer.remove(8), buffer.remove(12)), (Some(8), None, None));
+        let turns: Vec<Turn<u64>> = std::iter::from_fn(|| buffer.pop_now()).collect();
+        assert_eq!(turns, [Played(7, 7), Lost(8), Played(9, 9)]);
     }
 
     #[test]

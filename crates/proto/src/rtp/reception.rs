@@ -10,9 +10,7 @@
 use super::Packet;
 use super::jitter::Jitter;
 use super::sequence::{Arrival, Sequence};
-
-/// The least and the greatest count of lost packets that the 24 bits of a report hold.
-const LOST_RANGE: (i64, i64) = (-0x80_0000, 0x7f_ffff);
+use crate::rtcp::clamp_cumulative_lost;
 
 /// Reception of one source.
 #[derive(Clone, Debug)]
@@ -98,9 +96,7 @@ impl Reception {
 
     fn cumulative_lost(&self) -> i32 {
         let lost = self.sequence.expected().cast_signed() - self.received.cast_signed();
-        #[expect(clippy::cast_possible_truncation, reason = "within 24 bits")]
-        let field = lost.clamp(LOST_RANGE.0, LOST_RANGE.1) as i32;
-        field
+        clamp_cumulative_lost(lost)
     }
 
     /// Packets from the first to the highest of the run [packets].

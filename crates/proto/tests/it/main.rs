@@ -1,0 +1,3 @@
+//! Payload formats held against FFmpeg.
+
+mod ffmpeg;
