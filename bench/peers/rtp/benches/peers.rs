@@ -49,16 +49,13 @@ impl<T: PartialEq + Debug> Check<T> {
     }
 }
 
-/// Two texts from the field on in which they differ.
+/// The field in which two texts differ first.
 fn apart(right: &str, other: &str) -> (String, String) {
     let same = right.bytes().zip(other.bytes()).take_while(|(right, other)| right == other).count();
-    let field = right[..same].rfind(|mark| matches!(mark, ',' | '{' | '(')).map_or(0, |at| at + 1);
-    let part = |text: &str| text[field..].trim().chars().take(NOTE_CHARACTERS).collect();
+    let field = right[..same].rfind([',', '{', '(']).map_or(0, |at| at + 1);
+    let part = |text: &str| text[field..].split(", ").next().unwrap_or_default().trim().to_owned();
     (part(right), part(other))
 }
-
-/// Of each side: a few fields, not a page.
-const NOTE_CHARACTERS: usize = 60;
 
 type Group<'c> = BenchmarkGroup<'c, WallTime>;
 

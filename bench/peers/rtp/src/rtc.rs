@@ -156,7 +156,9 @@ pub fn play(packets: &mut Vec<TaggedPacket>, mut seen: impl FnMut(u16)) {
     std::iter::from_fn(|| buffer.pop()).for_each(|packet| seen(sequence(&packet)));
 }
 
-fn sequence(packet: &TaggedPacket) -> u16 {
+/// Its sequence number.
+#[must_use]
+pub fn sequence(packet: &TaggedPacket) -> u16 {
     rtp(packet).map_or(0, |packet| packet.header.sequence_number)
 }
 
