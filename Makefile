@@ -10,12 +10,13 @@ TEST_ARGS ?=
 BENCH_ARGS ?=
 BENCH_SIM_ARGS ?=
 BENCH_PROBE_ARGS ?=
+BENCH_RTP_ARGS ?=
 BENCH_TUNE_ARGS ?=
 
 # rustup installs here, which a shell that is already open does not search.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
-.PHONY: study test bench bench-sim bench-probe bench-tune lint setup clean
+.PHONY: study test bench bench-sim bench-probe bench-rtp bench-tune lint setup clean
 
 study: setup
 	$(CARGO) build --release --locked --package bitpath-cli
@@ -34,6 +35,10 @@ bench-sim: setup
 bench-probe: setup
 	scripts/setup-peers probe
 	scripts/bench-probe $(BENCH_PROBE_ARGS)
+
+bench-rtp: setup
+	scripts/setup-peers rtp
+	scripts/bench-rtp $(BENCH_RTP_ARGS)
 
 bench-tune: setup
 	$(CARGO) build --release --locked --package bitpath-cli

@@ -62,6 +62,12 @@ def first_line(command):
     return output.split("\n")[0]
 
 
+def without_places(reason):
+    """A reason without this machine's paths and the hosts that it asked."""
+    reason = re.sub(r"\S*/\S*|\b[\w-]+\.(io|org)\b", "...", reason)
+    return reason if len(reason) <= 120 else reason[:117] + "..."
+
+
 def as_text(table):
     widths = [max(map(len, column)) for column in zip(*table)]
     lines = []
