@@ -19,6 +19,10 @@ enum { SSRC = 1, UNIT_BYTES = 160, MAX_PASSES = 10000 };
 /* Play-out may wait for 64 packets of 20 ms. */
 static const guint LATENCY_MS = 64 * 20;
 
+/* Packets in a row before the stream, which are not counted: with them play-out begins. Without them the first packet
+ * waits for the latency, on the real clock. */
+enum { LEAD = 2 };
+
 /* The element's thread is given up after this; it has no packet that it waits for. */
 static const gint64 DEADLINE_US = 60 * G_TIME_SPAN_SECOND;
 
@@ -186,6 +190,11 @@ static gboolean on_event(GstPad *pad, GstObject *parent, GstEvent *event) {
   return TRUE;
 }
 
+static void push(GstPad *source, GstBuffer *buffer, guint number) {
+  GST_BUFFER_DTS(buffer) = GST_BUFFER_PTS(buffer) = number * 20 * GST_MSECOND;
+  gst_pad_push(source, buffer);
+}
+
 static void begin(GstPad *source) {
   GstCaps *caps = gst_caps_from_string("application/x-rtp, media=audio, clock-rate=8000, encoding-name=PCMU, payload=0");
   GstSegment segment;
@@ -194,6 +203,16 @@ static void begin(GstPad *source) {
   gst_pad_push_event(source, gst_event_new_caps(caps));
   gst_pad_push_event(source, gst_event_new_segment(&segment));
   gst_caps_unref(caps);
+  for (guint number = 0; number < LEAD; number++) {
+    GstBuffer *buffer = gst_rtp_buffer_new_allocate(UNIT_BYTES, 0, 0);
+    GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+    gst_rtp_buffer_map(buffer, GST_MAP_WRITE, &rtp);
+    gst_rtp_buffer_set_seq(&rtp, (guint16)(number - LEAD));
+    gst_rtp_buffer_set_timestamp(&rtp, (number - LEAD) * UNIT_BYTES);
+    gst_rtp_buffer_set_ssrc(&rtp, SSRC);
+    gst_rtp_buffer_unmap(&rtp);
+    push(source, buffer, number);
+  }
 }
 
 static void wait_for_end(void) {
@@ -208,7 +227,7 @@ static void play(const Packets *packets, char *answer, gint64 *took_us) {
   GstBuffer **buffers = wrapped(packets);
   GstElement *element = gst_element_factory_make("rtpjitterbuffer", NULL);
   if (!element) fail("is not installed", "rtpjitterbuffer");
-  g_object_set(element, "latency", LATENCY_MS, NULL);
+  g_object_set(element, "latency", LATENCY_MS, "faststart-min-packets", LEAD, NULL);
   GstPad *source = gst_pad_new("src", GST_PAD_SRC), *drain = gst_pad_new("sink", GST_PAD_SINK);
   gst_pad_set_chain_function(drain, on_packet);
   gst_pad_set_event_function(drain, on_event);
@@ -218,22 +237,20 @@ static void play(const Packets *packets, char *answer, gint64 *took_us) {
   gst_pad_link(source, in);
   gst_pad_link(out, drain);
   output.has_ended = FALSE;
-  output.played = output.misplaced = output.next = 0;
+  output.played = output.misplaced = 0;
+  output.next = (guint16)-LEAD;
   GstClock *clock = gst_system_clock_obtain();
   gst_element_set_clock(element, clock);
   gst_element_set_base_time(element, gst_clock_get_time(clock));
   gst_element_set_state(element, GST_STATE_PLAYING);
   begin(source);
   gint64 start = g_get_monotonic_time();
-  for (guint at = 0; at < packets->count; at++) {
-    GST_BUFFER_DTS(buffers[at]) = GST_BUFFER_PTS(buffers[at]) = at * 20 * GST_MSECOND;
-    gst_pad_push(source, buffers[at]);
-  }
+  for (guint at = 0; at < packets->count; at++) push(source, buffers[at], LEAD + at);
   gst_pad_push_event(source, gst_event_new_eos());
   wait_for_end();
   *took_us = g_get_monotonic_time() - start;
   gst_element_set_state(element, GST_STATE_NULL);
-  if (answer) snprintf(answer, ANSWER_BYTES, "%u played, %u out of place", output.played, output.misplaced);
+  if (answer) snprintf(answer, ANSWER_BYTES, "%u played, %u out of place", output.played - LEAD, output.misplaced);
   g_free(buffers);
   gst_object_unref(in);
   gst_object_unref(out);

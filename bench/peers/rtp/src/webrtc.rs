@@ -13,6 +13,7 @@ use async_trait::async_trait;
 use bitpath_proto::rtcp::{ReportBlock, SenderInfo};
 use bitpath_proto::rtp::reception::ReceptionReport;
 use bytes::Bytes;
+use tokio::sync::Notify;
 use webrtc_interceptor::report::receiver::ReceiverReport as Reports;
 use webrtc_interceptor::stream_info::StreamInfo;
 use webrtc_interceptor::{
@@ -30,8 +31,8 @@ use crate::{CLOCK_HZ, CompoundFields, Fields, SSRC, Stream, UNIT_BYTES};
 
 const SOUND: &str = "the input is sound";
 
-/// Turns of the executor until the report must have been written; the timer's first tick is at once.
-const MAX_TURNS: usize = 1000;
+/// Its timer runs on the real clock, and its first tick is at once; what never comes is given up after this.
+const DEADLINE: Duration = Duration::from_secs(10);
 
 #[inline]
 pub fn parse(stream: &Stream, mut seen: impl FnMut(Fields<'_>)) {
@@ -98,7 +99,10 @@ impl RTPReader for Laid {
 
 /// Keeps the report.
 #[derive(Default)]
-struct Written(Mutex<Option<ReceptionReport>>);
+struct Written {
+    report: Mutex<Option<ReceptionReport>>,
+    done: Notify,
+}
 
 #[async_trait]
 impl RTCPWriter for Written {
@@ -115,9 +119,10 @@ impl RTCPWriter for Written {
             extended_highest: block.last_sequence_number,
             jitter_ticks: block.jitter,
         });
-        if let Ok(mut place) = self.0.lock() {
+        if let Ok(mut place) = self.report.lock() {
             *place = block;
         }
+        self.done.notify_one();
         Ok(0)
     }
 }
@@ -164,13 +169,11 @@ impl Count {
         runtime.block_on(async {
             let written = Arc::new(Written::default());
             self.reports.bind_rtcp_writer(Arc::clone(&written) as _).await;
-            for _ in 0..MAX_TURNS {
-                tokio::task::yield_now().await;
-                if let Some(report) = written.0.lock().ok().and_then(|place| *place) {
-                    return report;
-                }
-            }
-            panic!("no report after {MAX_TURNS} turns of the executor")
+            tokio::time::timeout(DEADLINE, written.done.notified())
+                .await
+                .expect("it reports at once");
+            let report = written.report.lock().expect("nobody panics with it");
+            report.expect("it writes receiver reports")
         })
     }
 }
