@@ -52,10 +52,7 @@ impl fmt::Display for CompoundFields<'_> {
     fn fmt(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { ssrc, info, block, described, cname, leaving, reason } = self;
         let (cname, reason) = (String::from_utf8_lossy(cname), String::from_utf8_lossy(reason));
-        write!(
-            text,
-            "ssrc: {ssrc}, {info:?}, {block:?}, described: {described}, cname: {cname:?}, "
-        )?;
-        write!(text, "leaving: {leaving}, reason: {reason:?}")
+        write!(text, "ssrc: {ssrc}, {info:?}, {block:?}, described: {described}, ")?;
+        write!(text, "cname: '{cname}', reason: '{reason}', leaving: {leaving}")
     }
 }
