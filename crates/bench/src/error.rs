@@ -7,6 +7,7 @@ use bitpath_measure::statistics::FitError;
 use bitpath_media::FilmError;
 use bitpath_platform::PlatformError;
 use bitpath_platform::codec::CodecError;
+use bitpath_proto::ProtoError;
 use bitpath_sim::profile::WakeError;
 
 /// Why an experiment could not be made or not be finished.
@@ -79,6 +80,14 @@ pub enum BenchError {
     NothingArrived {
         /// The job.
         job: String,
+    },
+    /// A packet could not be built.
+    #[error("packet {number} cannot be built: {source}")]
+    Packet {
+        /// Its place in the stream, from 0.
+        number: u64,
+        /// Why.
+        source: ProtoError,
     },
     /// A file of packets cannot be used.
     #[error("cannot read the capture {path}: {reason}")]

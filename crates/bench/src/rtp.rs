@@ -8,3 +8,4 @@
 //! It follows "Real-Time Network Processing: An Investigation" (Wu, Wong, Vassiliadis), section III.
 
 pub mod capture;
+pub mod suite;
