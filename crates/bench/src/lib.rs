@@ -17,6 +17,7 @@ pub mod here;
 pub mod job;
 pub mod probe;
 pub mod progress;
+pub mod rtp;
 pub mod sampling;
 pub mod sitting;
 pub mod steps;

@@ -1,0 +1,15 @@
+//! The RTP suite: what processing RTP and RTCP costs a processor, instruction by instruction.
+//!
+//! ```text
+//! program ──► qemu ──► trace ──► instructions, accesses ──► core model ──► cycles, misses, rates
+//!    └──────► functions ──► attribution ──► function of each instruction ──┘
+//! ```
+//!
+//! It follows "Real-Time Network Processing: An Investigation" (Wu, Wong, Vassiliadis), section
+//! III-D and tables I to III, whose figures came from SimpleScalar.
+
+pub mod attribution;
+pub mod decode;
+pub mod functions;
+pub mod mix;
+pub mod trace;
