@@ -9,6 +9,7 @@
 //! III-D and tables I to III, whose figures came from SimpleScalar.
 
 pub mod attribution;
+pub mod core_model;
 pub mod decode;
 pub mod functions;
 pub mod mix;
