@@ -13,4 +13,5 @@ pub mod core_model;
 pub mod decode;
 pub mod functions;
 pub mod mix;
+pub mod qemu;
 pub mod trace;

@@ -129,6 +129,7 @@ impl Units {
     fn start_pipelined(&mut self, port: usize, earliest: u64) -> u64 {
         let mask = self.cycles.len() - 1;
         let mut cycle = earliest;
+        // Ends: no cycle is taken in which nothing of the window may start.
         loop {
             #[allow(clippy::cast_possible_truncation, reason = "the mask keeps it below a usize")]
             let taken = &mut self.cycles[cycle as usize & mask];
