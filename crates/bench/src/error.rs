@@ -105,6 +105,38 @@ pub enum BenchError {
         /// Why.
         source: std::io::Error,
     },
+    /// What should be a trace of a program is none, or not all of it.
+    #[error("the trace, at byte {position_bytes}: {reason}")]
+    Trace {
+        /// How much of it was read before.
+        position_bytes: u64,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A program could not be traced.
+    #[error("cannot trace {program}: {reason}")]
+    Traced {
+        /// The program.
+        program: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// A program's functions cannot be told.
+    #[error("the functions of {program}: {reason}")]
+    Functions {
+        /// The program.
+        program: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// No core can be built so.
+    #[error("the core model's {setting}: {reason}")]
+    Core {
+        /// The setting.
+        setting: String,
+        /// What is wrong with it.
+        reason: String,
+    },
 }
 
 impl BenchError {
