@@ -18,8 +18,8 @@ pub mod verification;
 /// Audio of one packet [B] (section III-A): 20 ms of G.711.
 pub const UNIT_BYTES: usize = 160;
 
-/// Media clock of G.711 [Hz] (RFC 3551, table 4); a byte is a tick.
-pub const CLOCK_HZ: u32 = 8000;
+/// A tick of the media clock of G.711 [ns]: 8 kHz (RFC 3551, table 4); a byte is a tick.
+pub const TICK_NS: u64 = 125_000;
 
 /// Ticks of one packet's audio.
 pub const UNIT_TICKS: u32 = 160;

@@ -7,6 +7,7 @@ use bitpath_proto::rtp::{Packet, Reception};
 
 use super::receiver::ticks;
 use super::{REPORT_BYTES, SSRC};
+use crate::rtp::capture::Capture;
 
 /// Who reports.
 const REPORTER: u32 = 0x2004_0161;
@@ -72,6 +73,21 @@ impl Control {
     pub fn last(&self) -> &[u8] {
         &self.buffer
     }
+}
+
+/// Reports behind every packet that arrived, and gives the last report.
+///
+/// # Errors
+/// When a report does not fit its buffer.
+#[inline(never)]
+pub fn reports(arrivals: &Capture, members: u32) -> Result<Option<LastReport>, ProtoError> {
+    let mut control = Control::new(members)?;
+    let mut last = None;
+    for (datagram, bytes) in arrivals.datagrams() {
+        control.on_datagram(datagram.at_ns, bytes);
+        last = Some(control.report()?);
+    }
+    Ok(last)
 }
 
 #[inline(never)]

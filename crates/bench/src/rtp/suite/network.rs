@@ -26,8 +26,8 @@ pub fn inputs() -> [Input; 6] {
     let none = Impairment { delay: units(2), ..Impairment::default() };
     let slightly = Impairment { jitter: units(3), ..none };
     let loss = Some(Loss { part: 0.02, mean_burst: 2.0 });
-    // Ten seconds at once are more than the input buffer holds.
-    let stall = Some(Stall { every: units(5000), length: units(500) });
+    // Ten seconds at once, every ten seconds, are more than the input buffer holds.
+    let stall = Some(Stall { every: units(500), length: units(500) });
     let input = |name, impairment, lossless| Input { name, impairment, lossless };
     [
         input("R_input1", none, true),

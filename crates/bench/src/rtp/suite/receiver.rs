@@ -15,7 +15,8 @@ use bitpath_proto::rtp::{JitterBuffer, Packet, Reception};
 use std::ops::Range;
 
 use super::input_ring::InputRing;
-use super::{CLOCK_HZ, UNIT_NS};
+use super::{TICK_NS, UNIT_NS};
+use crate::rtp::capture::Capture;
 
 /// How to receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -205,9 +206,22 @@ impl Receiver {
     }
 
     /// What reports are made of.
-    pub fn reception(&mut self) -> &mut Reception {
-        &mut self.reception
+    #[must_use]
+    pub fn reception(&self) -> &Reception {
+        &self.reception
     }
+}
+
+/// Receives everything that arrived, and plays it to the end.
+#[inline(never)]
+#[must_use]
+pub fn receive(arrivals: &Capture, settings: Settings, audio: &mut Vec<u8>) -> Receiver {
+    let mut receiver = Receiver::new(settings, arrivals.datagrams().len());
+    for (datagram, bytes) in arrivals.datagrams() {
+        receiver.on_datagram(datagram.at_ns, bytes, audio);
+    }
+    receiver.drain(audio);
+    receiver
 }
 
 #[inline(never)]
@@ -228,14 +242,14 @@ fn update_statistics(
 #[must_use]
 pub fn ticks(at_ns: u64) -> u32 {
     #[expect(clippy::cast_possible_truncation, reason = "the clock wraps with its 32 bits")]
-    let ticks = (u128::from(at_ns) * u128::from(CLOCK_HZ) / 1_000_000_000) as u32;
+    let ticks = (at_ns / TICK_NS) as u32;
     ticks
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rtp::capture::{Capture, CaptureWriter};
+    use crate::rtp::capture::CaptureWriter;
     use crate::rtp::suite::sender::{Output, send};
     use crate::rtp::suite::verification::{Difference, verify};
     use crate::rtp::suite::{FIRST_SEQUENCE, audio, network};
@@ -271,12 +285,8 @@ mod tests {
     }
 
     fn receive(arrivals: &Capture, settings: Settings) -> Received {
-        let mut receiver = Receiver::new(settings, 30_000);
         let mut played = Vec::new();
-        for (datagram, bytes) in arrivals.datagrams() {
-            receiver.on_datagram(datagram.at_ns, bytes, &mut played);
-        }
-        receiver.drain(&mut played);
+        let receiver = super::receive(arrivals, settings, &mut played);
         let first = (1 << 16) + u64::from(FIRST_SEQUENCE);
         let lost = receiver.lost().iter().map(|number| number - first).collect();
         let Range { start, end } = receiver.heard_of();

@@ -25,6 +25,7 @@ pub enum Output<'a> {
 ///
 /// # Errors
 /// When the file cannot be written.
+#[inline(never)]
 pub fn send(audio: &[u8], output: &mut Output<'_>) -> Result<u64, BenchError> {
     let mut unit = [0; UNIT_BYTES];
     let mut packet = [0; OUTPUT_BYTES];
