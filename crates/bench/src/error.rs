@@ -89,6 +89,14 @@ pub enum BenchError {
         /// Why.
         source: ProtoError,
     },
+    /// A benchmark of the RTP suite did not do its work.
+    #[error("{benchmark}: {reason}")]
+    Suite {
+        /// The program and what it was told.
+        benchmark: String,
+        /// What went wrong.
+        reason: String,
+    },
     /// A file of packets cannot be used.
     #[error("cannot read the capture {path}: {reason}")]
     Capture {

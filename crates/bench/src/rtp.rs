@@ -18,5 +18,6 @@ pub mod decode;
 pub mod functions;
 pub mod mix;
 pub mod qemu;
+pub mod study;
 pub mod suite;
 pub mod trace;

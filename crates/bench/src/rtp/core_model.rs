@@ -56,6 +56,16 @@ pub struct FunctionCost {
     pub cycles: u64,
 }
 
+impl FunctionCost {
+    /// What came behind an earlier count.
+    fn since(&self, earlier: &Self) -> Self {
+        Self {
+            instructions: self.instructions - earlier.instructions,
+            cycles: self.cycles - earlier.cycles,
+        }
+    }
+}
+
 /// What a program did on a core.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoreResult {
@@ -76,6 +86,23 @@ pub struct CoreResult {
 }
 
 impl CoreResult {
+    /// What the program did behind an earlier result of the same core: a run behind another finds caches and
+    /// tables as that one left them.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let outer = self.outer_caches.iter().zip(&earlier.outer_caches);
+        let functions = self.functions.iter().zip(&earlier.functions);
+        Self {
+            cycles: self.cycles - earlier.cycles,
+            mix: self.mix.since(&earlier.mix),
+            branches: self.branches.since(&earlier.branches),
+            instruction_cache: self.instruction_cache.since(&earlier.instruction_cache),
+            data_cache: self.data_cache.since(&earlier.data_cache),
+            outer_caches: outer.map(|(now, then)| now.since(then)).collect(),
+            functions: functions.map(|(now, then)| now.since(then)).collect(),
+        }
+    }
+
     /// Instructions a cycle.
     #[must_use]
     pub fn instructions_per_cycle(&self) -> f64 {

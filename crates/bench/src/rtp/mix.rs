@@ -24,6 +24,17 @@ impl InstructionMix {
         self.branches += u64::from(executed.operation.flow.is_branch());
     }
 
+    /// What came behind an earlier count.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            instructions: self.instructions - earlier.instructions,
+            loads: self.loads - earlier.loads,
+            stores: self.stores - earlier.stores,
+            branches: self.branches - earlier.branches,
+        }
+    }
+
     /// Loads by instructions \[percent\].
     #[must_use]
     pub fn load_percent(&self) -> f64 {

@@ -24,6 +24,16 @@ pub struct BranchCount {
 }
 
 impl BranchCount {
+    /// What came behind an earlier count.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            branches: self.branches - earlier.branches,
+            directions_right: self.directions_right - earlier.directions_right,
+            addresses_right: self.addresses_right - earlier.addresses_right,
+        }
+    }
+
     /// Rate of right directions \[percent\].
     #[must_use]
     pub fn direction_percent(&self) -> f64 {

@@ -20,6 +20,12 @@ pub struct CacheCount {
 }
 
 impl CacheCount {
+    /// What came behind an earlier count.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self { accesses: self.accesses - earlier.accesses, misses: self.misses - earlier.misses }
+    }
+
     /// Misses by accesses \[percent\].
     #[must_use]
     pub fn miss_percent(&self) -> f64 {
