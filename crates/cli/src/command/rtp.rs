@@ -1,6 +1,6 @@
 //! `bitpath rtp suite`: the benchmarks of the RTP/RTCP paper, verified, timed and counted.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use bitpath_bench::rtp::study::{self, Options};
@@ -26,7 +26,7 @@ pub(crate) fn run(wanted: &Rtp) -> Result<ExitCode, Failure> {
 /// Runs the suite, prints its tables and keeps the record, also when an error ended it.
 fn run_suite(wanted: &RtpSuite) -> Result<ExitCode, Failure> {
     let prepared = Prepared::new(&wanted.out)?;
-    let beside = |name: &str| prepared.program.parent().unwrap_or(Path::new("")).join(name);
+    let beside = |name: &str| prepared.program.with_file_name(name);
     let built = Some(beside(PLUGIN)).filter(|plugin: &PathBuf| plugin.is_file());
     let options = Options {
         program: wanted.program.clone().unwrap_or_else(|| beside(PROGRAM)),
