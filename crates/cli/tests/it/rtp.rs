@@ -13,7 +13,7 @@ const AUDIO_BYTES: usize = 160 * 100 + 80;
 
 fn suite(folder: &Path, arguments: &[&str]) -> Ended {
     let audio = folder.join("audio");
-    let bytes: Vec<u8> = (0..AUDIO_BYTES).map(|at| (at * 7 / 160 + at) as u8).collect();
+    let bytes: Vec<u8> = (0..AUDIO_BYTES).map(|at| (at * 7 / 160 + at).to_le_bytes()[0]).collect();
     fs::write(&audio, bytes).unwrap();
     let suite = ["rtp", "suite", "--runs", "1", "--json", "--out"];
     let begun = Invocation::new().with(suite).with([folder]).with(["--input"]).with([&audio]);
