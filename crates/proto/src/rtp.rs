@@ -6,6 +6,7 @@
 //! units of media ──► payload ──► header ──► datagram
 //! ```
 
+mod clock;
 mod extension;
 mod header;
 pub mod jitter;
@@ -15,6 +16,7 @@ pub mod payload;
 pub mod reception;
 pub mod sequence;
 
+pub use clock::{Anchor, ClockRate};
 pub use extension::{Element, Elements, Extension};
 pub use header::Header;
 pub use jitter_buffer::JitterBuffer;
