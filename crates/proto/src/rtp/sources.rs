@@ -468,6 +468,11 @@ mod tests {
     }
 
     #[test]
+    fn a_source_with_the_longest_name_takes_less_than_a_kilobyte() {
+        assert!(size_of::<Source>() + 255 < 1024, "{} B", size_of::<Source>());
+    }
+
+    #[test]
     fn the_oldest_on_probation_makes_room() {
         let mut sources = table();
         name(&mut sources, 0, MAX_SOURCES - 2);

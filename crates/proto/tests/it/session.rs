@@ -8,8 +8,9 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use bitpath_proto::rtcp::{Budget, Compound, Goodbye, Minimum, RtcpPacket};
+use bitpath_proto::rtcp::{Budget, Compound, Item, Minimum, RtcpPacket, Writer};
 use bitpath_proto::rtp::session::Config;
+use bitpath_proto::rtp::sources::MAX_SOURCES;
 use bitpath_proto::rtp::{ClockRate, Header, Packet, Refused, Session};
 use proptest::prelude::*;
 
@@ -346,7 +347,7 @@ fn a_collision_is_resolved_by_a_goodbye_and_another_identifier_and_a_loop_is_ign
     let bytes = session.poll_transmit(S, &mut buffer).unwrap().unwrap();
     let goodbye = Compound::parse(&buffer[..bytes]).unwrap().packets().last();
     let Some(Ok(RtcpPacket::Goodbye(goodbye))) = goodbye else { panic!("{goodbye:?}") };
-    assert_eq!(Goodbye::sources(&goodbye).collect::<Vec<_>>(), [LISTENER]);
+    assert_eq!(goodbye.sources().collect::<Vec<_>>(), [LISTENER]);
     assert_eq!(session.poll_transmit(S, &mut buffer), Ok(None));
     assert_eq!(session.next_header(S, 0, 160).ssrc, renamed);
 
@@ -389,11 +390,36 @@ fn a_million_invented_sources_leave_a_member_alone_and_memory_bounded() {
         invented[8..12].copy_from_slice(&ssrc.to_be_bytes());
         assert_eq!(session.handle_rtp(S, address(9), &invented), Err(Refused::OnProbation));
     }
-    assert_eq!(session.sources().iter().count(), bitpath_proto::rtp::sources::MAX_SOURCES);
+    assert_eq!(session.sources().iter().count(), MAX_SOURCES);
     assert_eq!((session.counts(S).members, session.counts(S).senders), (2, 1));
     assert_eq!(feed(&mut session, 7, &[4]).len(), 1);
     assert_eq!(session.sources().get(7).unwrap().packets(), 3);
     assert_eq!(session.refusals().on_probation, 1_000_001);
+}
+
+#[test]
+fn invented_names_fill_the_table_and_no_more_and_time_out() {
+    let mut session = alone();
+    feed(&mut session, 7, &[1, 2]);
+    let mut buffer = [0; 100];
+    for ssrc in 1000..6000 {
+        let mut writer = Writer::new(&mut buffer);
+        writer.receiver_report(ssrc, &[]).unwrap();
+        writer.source_description(&[(ssrc, &[Item::Cname(b"invented")])]).unwrap();
+        session.handle_rtcp(S, address(9), writer.written()).unwrap();
+    }
+    assert_eq!(session.counts(S).members as usize, 1 + MAX_SOURCES);
+    // Reports and names that found no place.
+    assert_eq!(session.refusals().table_full, 2 * (1 + 5000 - MAX_SOURCES as u64));
+    assert_eq!(session.sources().get(7).unwrap().packets(), 1);
+    assert_eq!(feed(&mut session, 7, &[3]).len(), 1);
+    // A table full of members stretches the intervals, and with them the silence that is waited for.
+    let mut report = [0; 1500];
+    for _ in 0..100 {
+        let at_ns = session.poll_timeout().unwrap();
+        session.poll_transmit(at_ns, &mut report).unwrap();
+    }
+    assert_eq!(session.sources().iter().count(), 0);
 }
 
 #[test]
