@@ -271,17 +271,27 @@ fn a_goodbye_ends_a_member_and_is_the_last_that_is_sent() {
     assert_eq!(network.ends[1].statistics().count(), 0);
 }
 
-#[test]
-fn in_a_large_session_the_goodbye_comes_by_and_by() {
+/// A session that sent data, and 99 others who said their names at 4 s.
+fn crowd() -> (Session, Vec<Session>) {
     let mut session = alone();
     session.next_header(0, 0, 160);
-    for other in 1..100 {
-        let mut other = Session::new(0, config(other, UNIX_NS)).unwrap();
-        let mut buffer = [0; 1500];
-        let bytes = other.poll_transmit(4 * S, &mut buffer).unwrap().unwrap();
-        session.handle_rtcp(4 * S, address(2), &buffer[..bytes]).unwrap();
-    }
+    let others = (1..100).map(|ssrc| Session::new(0, config(ssrc, UNIX_NS)).unwrap());
+    let mut others: Vec<Session> = others.collect();
+    others.iter_mut().for_each(|other| tell(other, &mut session, 4 * S));
     assert_eq!(session.counts(4 * S).members, 100);
+    (session, others)
+}
+
+/// What one has to say is heard by the other.
+fn tell(from: &mut Session, to: &mut Session, now_ns: u64) {
+    let mut buffer = [0; 1500];
+    let bytes = from.poll_transmit(now_ns, &mut buffer).unwrap().unwrap();
+    to.handle_rtcp(now_ns, address(2), &buffer[..bytes]).unwrap();
+}
+
+#[test]
+fn in_a_large_session_the_goodbye_comes_by_and_by() {
+    let (mut session, _) = crowd();
     session.leave(5 * S);
     let mut buffer = [0; 1500];
     assert_eq!(session.poll_transmit(5 * S, &mut buffer), Ok(None));
@@ -290,9 +300,26 @@ fn in_a_large_session_the_goodbye_comes_by_and_by() {
         let at_ns = session.poll_timeout().filter(|at_ns| *at_ns > 6 * S).unwrap();
         session.poll_transmit(at_ns, &mut buffer).unwrap()
     });
-    let bytes = bytes.unwrap();
-    assert_eq!(types(&buffer[..bytes]).last(), Some(&"BYE"));
+    assert_eq!(types(&buffer[..bytes.unwrap()]).last(), Some(&"BYE"));
     assert_eq!(session.poll_timeout(), None);
+}
+
+#[test]
+fn goodbyes_of_many_bring_the_next_report_nearer() {
+    let (mut session, mut others) = crowd();
+    let (mut now_ns, mut buffer) = (4 * S, [0; 1500]);
+    while session.poll_timeout().unwrap() < now_ns + 10 * S {
+        now_ns = now_ns.max(session.poll_timeout().unwrap());
+        session.poll_transmit(now_ns, &mut buffer).unwrap();
+    }
+    let wait_ns = session.poll_timeout().unwrap() - now_ns;
+    for other in &mut others {
+        other.leave(now_ns);
+        tell(other, &mut session, now_ns);
+    }
+    assert_eq!(session.counts(now_ns).members, 1);
+    // One of a hundred is left, and of the wait not much more: the counts are whole numbers on the way.
+    assert!(session.poll_timeout().unwrap() - now_ns <= wait_ns / 50);
 }
 
 #[test]
@@ -359,6 +386,34 @@ fn a_collision_is_resolved_by_a_goodbye_and_another_identifier_and_a_loop_is_ign
     }
     assert_eq!((session.ssrc(), session.collisions()), (renamed, 1));
     assert_eq!((session.refusals().own_name, session.counts(S).members), (10, 2));
+}
+
+#[test]
+fn an_address_that_collided_long_ago_collides_again() {
+    let mut session = alone();
+    assert!(session.handle_rtp(0, address(1), &packet(LISTENER, 1, 0)).is_err());
+    let mut buffer = [0; 1500];
+    while session.poll_timeout().unwrap() < 120 * S {
+        let at_ns = session.poll_timeout().unwrap();
+        session.poll_transmit(at_ns, &mut buffer).unwrap();
+    }
+    let ours = packet(session.ssrc(), 1, 0);
+    assert_eq!(session.handle_rtp(120 * S, address(1), &ours), Err(Refused::OnProbation));
+    assert_eq!((session.collisions(), session.refusals().own_name), (2, 0));
+}
+
+#[test]
+fn who_has_left_says_nothing_more_whoever_takes_the_name() {
+    let mut session = alone();
+    session.next_header(0, 0, 160);
+    session.leave(S);
+    let mut buffer = [0; 1500];
+    assert!(session.poll_transmit(S, &mut buffer).unwrap().is_some());
+    assert!(session.handle_rtp(S, address(1), &packet(LISTENER, 1, 0)).is_err());
+    assert_eq!(
+        (session.poll_transmit(9 * S, &mut buffer), session.poll_timeout()),
+        (Ok(None), None)
+    );
 }
 
 #[test]
