@@ -7,6 +7,7 @@ use bitpath_measure::statistics::FitError;
 use bitpath_media::FilmError;
 use bitpath_platform::PlatformError;
 use bitpath_platform::codec::CodecError;
+use bitpath_proto::ProtoError;
 use bitpath_sim::profile::WakeError;
 
 /// Why an experiment could not be made or not be finished.
@@ -80,6 +81,22 @@ pub enum BenchError {
         /// The job.
         job: String,
     },
+    /// A packet could not be built.
+    #[error("packet {number} cannot be built: {source}")]
+    Packet {
+        /// Its place in the stream, from 0.
+        number: u64,
+        /// Why.
+        source: ProtoError,
+    },
+    /// A benchmark of the RTP suite did not do its work.
+    #[error("{benchmark}: {reason}")]
+    Suite {
+        /// The program and what it was told.
+        benchmark: String,
+        /// What went wrong.
+        reason: String,
+    },
     /// A file of packets cannot be used.
     #[error("cannot read the capture {path}: {reason}")]
     Capture {
@@ -95,6 +112,38 @@ pub enum BenchError {
         path: PathBuf,
         /// Why.
         source: std::io::Error,
+    },
+    /// What should be a trace of a program is none, or not all of it.
+    #[error("the trace, at byte {position_bytes}: {reason}")]
+    Trace {
+        /// How much of it was read before.
+        position_bytes: u64,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A program could not be traced.
+    #[error("cannot trace {program}: {reason}")]
+    Traced {
+        /// The program.
+        program: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// A program's functions cannot be told.
+    #[error("the functions of {program}: {reason}")]
+    Functions {
+        /// The program.
+        program: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// No core can be built so.
+    #[error("the core model's {setting}: {reason}")]
+    Core {
+        /// The setting.
+        setting: String,
+        /// What is wrong with it.
+        reason: String,
     },
 }
 

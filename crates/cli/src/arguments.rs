@@ -32,6 +32,9 @@ pub(crate) enum Command {
     Probe(Probe),
     /// Turn one knob of the network, measure at each value in turns, and say what is better
     Tune(Tune),
+    /// What processing RTP and RTCP costs
+    #[command(subcommand)]
+    Rtp(Rtp),
     /// Simulate a scenario file
     Simulate(Simulate),
     /// Simulate two scenarios with the same random numbers, or hold two measurements against each other
@@ -152,6 +155,38 @@ pub(crate) struct Tune {
     pub(crate) margin: Margin,
     /// Seed of the order in which values take turns
     #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Folder of the records
+    #[arg(long, value_name = "DIR", default_value = "runs")]
+    pub(crate) out: PathBuf,
+    /// Print the record as JSON instead of the report
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Rtp {
+    /// Run the three benchmarks of the RTP/RTCP paper: verify them, time them, and count their cycles by
+    /// function
+    Suite(RtpSuite),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct RtpSuite {
+    /// Audio to send; without one, 4 MiB of noise
+    #[arg(long, value_name = "AUDIO")]
+    pub(crate) input: Option<PathBuf>,
+    /// Times that each benchmark is started
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) runs: u32,
+    /// Another library's program in place of bitpath-rtp
+    #[arg(long, value_name = "FILE")]
+    pub(crate) program: Option<PathBuf>,
+    /// What scripts/build-qemu-plugin built; without it cycles are not counted
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plugin: Option<PathBuf>,
+    /// What losses and disorder on the network are made from
+    #[arg(long, value_name = "N", default_value_t = 2004)]
     pub(crate) seed: u64,
     /// Folder of the records
     #[arg(long, value_name = "DIR", default_value = "runs")]

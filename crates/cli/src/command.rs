@@ -3,6 +3,7 @@
 pub(crate) mod agent;
 pub(crate) mod compare;
 pub(crate) mod probe;
+pub(crate) mod rtp;
 pub(crate) mod runs;
 mod scenario;
 pub(crate) mod simulate;

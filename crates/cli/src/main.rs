@@ -22,6 +22,7 @@ fn main() -> ExitCode {
         Command::Study(wanted) => command::study::run(&wanted),
         Command::Probe(wanted) => command::probe::run(&wanted),
         Command::Tune(wanted) => command::tune::run(&wanted),
+        Command::Rtp(wanted) => command::rtp::run(&wanted),
         Command::Simulate(wanted) => command::simulate::run(&wanted),
         Command::Compare(wanted) => command::compare::run(&wanted),
         Command::Sweep(wanted) => command::sweep::run(&wanted),

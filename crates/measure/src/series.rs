@@ -72,6 +72,12 @@ pub enum Unit {
     /// Events for a byte.
     #[serde(rename = "1/B")]
     PerByte,
+    /// Cycles of a core, counted or modelled.
+    #[serde(rename = "cycles")]
+    Cycles,
+    /// Instructions executed.
+    #[serde(rename = "instructions")]
+    Instructions,
     /// Events for a cycle of the core.
     #[serde(rename = "1/cycle")]
     PerCycle,
@@ -103,6 +109,8 @@ impl Unit {
             Self::Ratio => "ratio",
             Self::Cores => "cores",
             Self::PerByte => "1/B",
+            Self::Cycles => "cycles",
+            Self::Instructions => "instructions",
             Self::PerCycle => "1/cycle",
             Self::Year => "year",
         }

@@ -98,6 +98,13 @@ fn steps(unit: Unit) -> &'static [(&'static str, f64)] {
         Unit::Ratio => &[("%", 0.01)],
         Unit::Cores => &[("cores", 1.0)],
         Unit::PerByte => &[("/B", 1.0)],
+        Unit::Cycles => &[("G cycles", 1e9), ("M cycles", 1e6), ("k cycles", 1e3), ("cycles", 1.0)],
+        Unit::Instructions => &[
+            ("G instructions", 1e9),
+            ("M instructions", 1e6),
+            ("k instructions", 1e3),
+            ("instructions", 1.0),
+        ],
         Unit::PerCycle => &[("a cycle", 1.0)],
         Unit::Year => &[("", 1.0)],
     }

@@ -15,6 +15,7 @@ mod memory;
 mod pipeline;
 mod probe;
 mod raw;
+mod rtp;
 mod stack;
 mod sweep;
 mod trends;
@@ -133,6 +134,7 @@ pub(crate) fn sections(run: &Run) -> Vec<Section> {
         Section::new("stack", "The stack: UDP and TCP flows", stack::blocks(run)),
         Section::new("pipeline", "A pipeline of three processes", pipeline::blocks(run)),
         Section::new("decode", "Decoding", decode::blocks(run)),
+        Section::new("rtp", "RTP and RTCP processing", rtp::blocks(run)),
         Section::new("time", "Buffers and processor over time", timeline_blocks(run)),
         Section::new("figures", "Other figures", figures::other_blocks(run)),
         Section::new("pitfalls", "Pitfalls", pitfall_blocks(run)),

@@ -18,6 +18,7 @@ mod pcie_2018;
 pub mod pipeline;
 mod queues;
 mod record;
+pub mod rtp_suite;
 mod vod_2009;
 
 pub use record::record;

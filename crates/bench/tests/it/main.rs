@@ -3,6 +3,7 @@
 
 mod agent;
 mod flow;
+mod trace;
 
 use std::path::PathBuf;
 

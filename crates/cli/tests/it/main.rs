@@ -22,6 +22,7 @@ mod probe;
 mod processes;
 mod records;
 mod rights;
+mod rtp;
 mod scenario_mistakes;
 mod simulate;
 mod stopping;

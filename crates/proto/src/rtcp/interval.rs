@@ -128,8 +128,8 @@ impl Budget {
 #[inline]
 #[must_use]
 pub fn randomised_ns(deterministic_ns: u64, random: f64) -> u64 {
-    // The bound keeps what is not a number from asking for reports without pause.
-    nearest(deterministic_ns as f64 * (0.5 + random).max(0.5) / COMPENSATION)
+    // The bounds keep what is not a number, and a minimum reduced to nothing, from asking for reports without pause.
+    nearest(deterministic_ns as f64 * (0.5 + random).max(0.5) / COMPENSATION).max(1)
 }
 
 /// The nearest whole number, the greatest for what is beyond.
@@ -207,6 +207,13 @@ mod tests {
             assert_eq!(randomised_ns(5 * S, random), interval_ns);
         }
         assert_eq!(randomised_ns(5 * S, f64::NAN), 2_052_070_335);
+    }
+
+    #[test]
+    fn no_bandwidth_is_so_great_that_reports_follow_without_pause() {
+        let budget = Budget::new(u64::MAX, Minimum::Reduced).unwrap();
+        let deterministic_ns = budget.deterministic_interval_ns(counts(2, 1, true), 100.0, false);
+        assert_eq!((deterministic_ns, randomised_ns(deterministic_ns, 0.5)), (0, 1));
     }
 
     #[test]

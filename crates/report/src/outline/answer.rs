@@ -3,7 +3,7 @@
 use bitpath_measure::run::{JobAnswer, Remedy, RemedyOutcome, Verdict};
 use bitpath_measure::{Run, Unit};
 
-use super::{Block, agreement, checks, comparison, probe, sweep};
+use super::{Block, agreement, checks, comparison, probe, rtp, sweep};
 use crate::format;
 use crate::plots::Reference;
 use crate::table::Table;
@@ -20,6 +20,7 @@ pub(crate) fn headline(run: &Run) -> String {
         None if comparison::is_one(run) => comparison::headline(run),
         None if agreement::is_one(run) => agreement::headline(run),
         None if sweep::is_one(run) => sweep::headline(run),
+        None if rtp::is_one(run) => rtp::headline(run),
         None if run.figures.is_empty() => "Nothing was measured.".into(),
         None if run.figures.len() == 1 => "One figure; no conclusion is drawn from it.".into(),
         None => format!("{} figures; no conclusion is drawn from them.", run.figures.len()),

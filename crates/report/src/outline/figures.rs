@@ -73,7 +73,9 @@ fn is_shown(figure: &Figure) -> bool {
     let named = |names: &[(&str, &str)]| names.iter().any(|(known, _)| *known == name);
     // What a job did stands in the predictions' table, and the fitted curve in its picture.
     let parts = [super::decode::PART, super::memory::PART, super::pipeline::PART, "job."];
-    let elsewhere = parts.iter().any(|part| name.starts_with(part)) || super::stack::shows(figure);
+    let elsewhere = parts.iter().any(|part| name.starts_with(part))
+        || super::stack::shows(figure)
+        || super::rtp::shows(figure);
     elsewhere
         || name == COST
         || name == COPY

@@ -37,10 +37,10 @@ pub struct Loss {
     pub mean_burst: f64,
 }
 
-/// Again and again nothing comes for a while; then everything that was held up comes at once.
+/// At the end of every such time nothing comes for a while; then everything that was held up comes at once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stall {
-    /// From the beginning of a pause to that of the next [ps].
+    /// From the end of a pause to that of the next [ps].
     pub every: Picos,
     /// Length of a pause [ps].
     pub length: Picos,
@@ -81,8 +81,8 @@ impl Impairment {
     /// When a packet comes that would come at this time were there no pauses.
     fn held_up(&self, at: Picos) -> Picos {
         let Some(Stall { every, length }) = self.stall else { return at };
-        let into = at.0 % every.0.max(1);
-        if into < length.0 { Picos(at.0 - into + length.0) } else { at }
+        let left = every.0 - at.0 % every.0.max(1);
+        if left <= length.0 { Picos(at.0 + left) } else { at }
     }
 }
 
@@ -161,7 +161,8 @@ mod tests {
     fn what_a_pause_holds_up_comes_at_its_end() {
         let stall = Stall { every: Picos(100 * INTERVAL), length: Picos(10 * INTERVAL) };
         let found = delivered(Impairment { stall: Some(stall), ..Impairment::default() });
-        let at_once = found.iter().filter(|delivery| delivery.at == Picos(110 * INTERVAL)).count();
+        assert_eq!(found[89].at, Picos(89 * INTERVAL));
+        let at_once = found.iter().filter(|delivery| delivery.at == Picos(100 * INTERVAL)).count();
         assert_eq!(at_once, 11);
         assert!(found.windows(2).all(|pair| pair[0].packet < pair[1].packet));
     }
