@@ -61,12 +61,13 @@ fn a_probe_of_the_stack_is_a_record_and_a_report() {
     assert_eq!((ended.code, ended.left.as_slice()), (0, [].as_slice()), "{}", ended.stderr);
     let run = ended.record();
     assert!(run.complete && run.unsupported_figures().is_empty());
-    for name in ["stack.throughput", "stack.latency", "stack.theoretical_maximum"] {
+    let names = ["stack.throughput", "stack.latency", "stack.processing_power"];
+    for name in names.into_iter().chain(["stack.theoretical_maximum"]) {
         assert!(has(&run, name, "loopback"), "{name}");
     }
     let shown = Invocation::new().with(["runs", "--out"]).with([out.path()]);
     let shown = shown.with(["show", &run.id]).run();
-    for words in ["The stack: UDP and TCP flows", "By message size", "processing power"] {
+    for words in ["The stack: UDP and TCP flows", "By message size", "Packets of one byte"] {
         assert!(shown.stdout.contains(words), "{}", shown.stdout);
     }
     let widest = shown.stdout.lines().map(|line| line.chars().count()).max();

@@ -32,12 +32,12 @@ const COSTS: [(&str, &str); 4] = [
 /// The quantities of tables I to III, and the titles.
 const TABLES: [(&str, &[(&str, &str)]); 3] = [
     (
-        "Instruction level parallelism and branches (table I)",
+        "Instructions a cycle, and branches predicted (table I)",
         &[
             ("cycles", "cycles"),
-            ("instructions_per_cycle", "instructions a cycle"),
-            ("addresses_predicted", "addresses predicted"),
-            ("directions_predicted", "directions predicted"),
+            ("instructions_per_cycle", "IPC"),
+            ("addresses_predicted", "addresses"),
+            ("directions_predicted", "directions"),
         ],
     ),
     (
@@ -63,10 +63,10 @@ const TABLES: [(&str, &[(&str, &str)]); 3] = [
 
 /// What stands above the tables.
 const VERIFIED: &str = "What was played is what was sent, byte for byte, but for the units that the receiver logged as \
-    not played. The ring `keep` plays what is in the way of new packets before it is due; `overwrite` loses it, as in \
+    not played. The ring keep plays what is in the way of new packets before it is due; overwrite loses it, as in \
     the paper.";
 
-const MODELLED: &str = "Modelled from traces of the programs themselves: `paper` is a core as the paper's, `today` one of \
+const MODELLED: &str = "Modelled from traces of the programs themselves: paper is a core as the paper's, today one of \
     the class of Zen 4, whose error against measured cycles stands above. Printed: what the paper's tables say, on \
     programs and an instruction set that are not ours. Its RTCP row is inconsistent: 43.6 M instructions in 33 M \
     cycles are 1.32 a cycle, not 1.84.";

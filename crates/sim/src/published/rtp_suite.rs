@@ -80,7 +80,7 @@ pub fn shares() -> Result<Vec<Share>, PublishedError> {
         Ok(Share {
             benchmark: row.text("benchmark")?.into(),
             function: row.text("function")?.into(),
-            of_cycles: row.number("share_pct")? * 0.01,
+            of_cycles: row.number("share_pct")? / 100.0,
         })
     };
     Table::parse(SHARES_FILE, SHARES_TEXT)?.rows().map(|row| share(&row)).collect()
