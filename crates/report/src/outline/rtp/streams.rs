@@ -159,7 +159,7 @@ mod tests {
         };
         let counts = ["0x00000007", "10.0.0.1:5004", "240", "4", "-", "-", "-", "-"];
         assert_eq!(texts(&CAME), counts);
-        assert_eq!(texts(&JITTER), ["0x00000007", "10.0.0.1:5004", "350 µs", "-"]);
+        assert_eq!(texts(&JITTER), ["0x00000007", "10.0.0.1:5004", "350 us", "-"]);
     }
 
     #[test]
