@@ -11,6 +11,7 @@
 //! It follows "Real-Time Network Processing: An Investigation" (Wu, Wong, Vassiliadis): section III, and tables
 //! I to III, whose figures came from SimpleScalar.
 
+pub mod analysis;
 pub mod attribution;
 pub mod capture;
 pub mod core_model;

@@ -1,6 +1,7 @@
 //! What may be typed.
 
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use bitpath_bench::sweep::Axis;
@@ -169,6 +170,8 @@ pub(crate) enum Rtp {
     /// Run the three benchmarks of the RTP/RTCP paper: verify them, time them, and count their cycles by
     /// function
     Suite(RtpSuite),
+    /// Find the streams of RTP in a capture (pcap, pcapng): losses, duplicates, order, jitter
+    Analyse(RtpAnalyse),
 }
 
 #[derive(Args, Debug)]
@@ -191,6 +194,19 @@ pub(crate) struct RtpSuite {
     /// Folder of the records
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub(crate) out: PathBuf,
+    /// Print the record as JSON instead of the report
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct RtpAnalyse {
+    /// The capture
+    #[arg(value_name = "CAPTURE")]
+    pub(crate) capture: PathBuf,
+    /// Clock rate of payload types that have none of their own, such as 90000 for video
+    #[arg(long, value_name = "HZ")]
+    pub(crate) clock_rate: Option<NonZeroU32>,
     /// Print the record as JSON instead of the report
     #[arg(long)]
     pub(crate) json: bool,

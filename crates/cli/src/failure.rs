@@ -230,9 +230,12 @@ impl Failure {
 
     fn code(&self) -> u8 {
         match self {
-            Self::Bench(BenchError::Codec(_) | BenchError::Film(_) | BenchError::Knob { .. }) => {
-                BAD_INPUT
-            }
+            Self::Bench(
+                BenchError::Codec(_)
+                | BenchError::Film(_)
+                | BenchError::Knob { .. }
+                | BenchError::Capture { .. },
+            ) => BAD_INPUT,
             Self::Sweep(SweepError::Interrupted { .. }) => INTERRUPTED,
             Self::Store(_)
             | Self::NotResumable { .. }

@@ -1,12 +1,15 @@
-//! `bitpath rtp suite`: the benchmarks of the RTP/RTCP paper, verified, timed and counted.
+//! `bitpath rtp`: the benchmarks of the RTP/RTCP paper, verified, timed and counted (`suite`), and the streams of a
+//! capture (`analyse`).
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use bitpath_bench::rtp::analysis;
+use bitpath_bench::rtp::capture::Capture;
 use bitpath_bench::rtp::study::{self, Options};
 
 use super::study::{Prepared, code, keep};
-use crate::arguments::{Rtp, RtpSuite};
+use crate::arguments::{Rtp, RtpAnalyse, RtpSuite};
 use crate::failure::Failure;
 use crate::progress::Bar;
 
@@ -20,7 +23,16 @@ const PLUGIN: &str = "../peers/libbitpath-trace.so";
 pub(crate) fn run(wanted: &Rtp) -> Result<ExitCode, Failure> {
     match wanted {
         Rtp::Suite(suite) => run_suite(suite),
+        Rtp::Analyse(wanted) => analyse(wanted),
     }
+}
+
+/// Finds the streams of a capture and prints their figures.
+fn analyse(wanted: &RtpAnalyse) -> Result<ExitCode, Failure> {
+    let capture = Capture::read(&wanted.capture)?;
+    let found = analysis::analyse(&capture, wanted.clock_rate);
+    super::print(&analysis::record(&found), wanted.json)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Runs the suite, prints its tables and keeps the record, also when an error ended it.

@@ -23,6 +23,7 @@ mod processes;
 mod records;
 mod rights;
 mod rtp;
+mod rtp_streams;
 mod scenario_mistakes;
 mod simulate;
 mod stopping;

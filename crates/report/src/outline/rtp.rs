@@ -1,5 +1,7 @@
 //! The RTP suite: what was verified, what a packet costs, and the paper's figures 3 to 5 and tables I to III beside
-//! ours.
+//! ours. The streams of a capture have tables of their own.
+
+mod streams;
 
 use bitpath_measure::Run;
 use bitpath_measure::run::Figure;
@@ -76,13 +78,16 @@ pub(super) fn shows(figure: &Figure) -> bool {
     figure.name.starts_with(PART)
 }
 
-/// Whether the record is the suite's.
+/// Whether the record is the suite's or of a capture.
 pub(super) fn is_one(run: &Run) -> bool {
-    run.tool == "rtp-suite"
+    run.tool == "rtp-suite" || streams::is_one(run)
 }
 
-/// What a packet costs, benchmark by benchmark.
+/// What a packet costs, benchmark by benchmark; of a capture, how its streams came.
 pub(super) fn headline(run: &Run) -> String {
+    if streams::is_one(run) {
+        return streams::headline(run);
+    }
     let cost = |figure: &&Figure| {
         let (benchmark, input) = (label(figure, "benchmark"), label(figure, "input"));
         let cost = format::value(figure.unit, figure.estimate.value);
@@ -95,10 +100,10 @@ pub(super) fn headline(run: &Run) -> String {
     format!("A packet takes {}.", costs.join(", "))
 }
 
-/// Verification, costs, shares of functions, tables.
+/// The streams of a capture; of the suite verification, costs, shares of functions, tables.
 pub(super) fn blocks(run: &Run) -> Vec<Block> {
-    if !run.figures.iter().any(shows) {
-        return Vec::new();
+    if !run.figures.iter().any(|figure| shows(figure) && !streams::shows(figure)) {
+        return streams::blocks(run);
     }
     let named = |names: &[(&str, &str)]| {
         let plain: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
