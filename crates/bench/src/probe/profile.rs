@@ -99,13 +99,22 @@ fn mean_of(sampler: &Sampler, name: &str, labels: &Labels) -> Option<Estimate> {
 }
 
 fn sourced_time(sampler: &Sampler, name: &str, labels: &Labels, run: &str) -> Sourced<Picos> {
-    let nanos = Picos::from_nanos_f64;
     mean_of(sampler, name, labels).map_or_else(
         || Sourced::assumed(Picos(0), &format!("{name} was not measured")),
-        |found| {
-            Sourced::measured(nanos(found.value), Some((nanos(found.low), nanos(found.high))), run)
-        },
+        |found| measured_time(found, run),
     )
+}
+
+/// A cost in nanoseconds that a run found.
+pub(super) fn measured_time(found: Estimate, run: &str) -> Sourced<Picos> {
+    let nanos = Picos::from_nanos_f64;
+    Sourced::measured(nanos(found.value), Some((nanos(found.low), nanos(found.high))), run)
+}
+
+/// A cost in nanoseconds a byte that a run found.
+pub(super) fn measured_per_byte(found: Estimate, run: &str) -> Sourced<NanosPerByte> {
+    let interval = (NanosPerByte(found.low), NanosPerByte(found.high));
+    Sourced::measured(NanosPerByte(found.value), Some(interval), run)
 }
 
 /// The costs of a wake-up, from the shortest sleep to the longest.
@@ -175,21 +184,12 @@ fn call_cost(
         fit_nonnegative(&terms, &rounds).map_err(|source| BenchError::Fit { what, source })?;
     keep_fit(&fit, transport, side, record);
     let [call, packet, split, byte] = [0, 1, 2, 3].map(|term| fit.coefficients[term]);
-    let time = |found: Estimate| {
-        let nanos = Picos::from_nanos_f64;
-        Sourced::measured(nanos(found.value), Some((nanos(found.low), nanos(found.high))), run)
-    };
     keep_curve(&fit, bed, transport, side, record);
-    let per_byte = Sourced::measured(
-        NanosPerByte(byte.value),
-        Some((NanosPerByte(byte.low), NanosPerByte(byte.high))),
-        run,
-    );
     Ok(CallCost {
-        per_call: time(call),
-        per_packet: time(packet),
-        per_split: time(split),
-        per_byte,
+        per_call: measured_time(call, run),
+        per_packet: measured_time(packet, run),
+        per_split: measured_time(split, run),
+        per_byte: measured_per_byte(byte, run),
     })
 }
 

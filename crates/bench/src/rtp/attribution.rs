@@ -92,7 +92,7 @@ const MAX_CALLS: usize = 1 << 16;
 
 #[cfg(test)]
 mod tests {
-    use super::super::decode::{Flow, Operation, Registers};
+    use super::super::decode::{Flow, Operation};
     use super::*;
 
     /// One instruction of 4 bytes.
@@ -102,17 +102,7 @@ mod tests {
         flow: Flow,
         next_address: u64,
     ) -> Option<usize> {
-        let none = Registers::default();
-        let operation = Operation {
-            address,
-            length_bytes: 4,
-            address_registers: none,
-            data_registers: none,
-            results: none,
-            stepped: none,
-            unit: None,
-            flow,
-        };
+        let operation = Operation::going(address, flow);
         attribution.follow(&Executed { operation: &operation, accesses: &[], next_address })
     }
 

@@ -156,6 +156,24 @@ impl Operation {
     }
 }
 
+#[cfg(test)]
+impl Operation {
+    /// An instruction of 4 bytes that goes somewhere and does nothing else.
+    pub(super) fn going(address: u64, flow: Flow) -> Self {
+        let none = Registers::default();
+        Self {
+            address,
+            length_bytes: 4,
+            address_registers: none,
+            data_registers: none,
+            results: none,
+            stepped: none,
+            unit: None,
+            flow,
+        }
+    }
+}
+
 /// Turns code bytes into operations.
 pub struct OperationDecoder {
     info: InstructionInfoFactory,

@@ -42,6 +42,9 @@ pub const SSRC: u32 = 0x2004_0160;
 /// First sequence number: the 16 bits wrap within the stream.
 pub const FIRST_SEQUENCE: u16 = 50_000;
 
+/// Number of the first unit: the first packet is counted a turn of the 16 bits ahead.
+pub const FIRST_NUMBER: u64 = (1 << 16) + FIRST_SEQUENCE as u64;
+
 /// First timestamp [ticks]: the 32 bits wrap within the stream.
 pub const FIRST_TIMESTAMP: u32 = u32::MAX - 1_000_000;
 

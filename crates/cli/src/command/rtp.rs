@@ -8,7 +8,7 @@ use bitpath_bench::rtp::analysis;
 use bitpath_bench::rtp::capture::Capture;
 use bitpath_bench::rtp::study::{self, Options};
 
-use super::study::{Prepared, code, keep};
+use super::study::{Prepared, finish};
 use crate::arguments::{Rtp, RtpAnalyse, RtpSuite};
 use crate::failure::Failure;
 use crate::progress::Bar;
@@ -52,11 +52,5 @@ fn run_suite(wanted: &RtpSuite) -> Result<ExitCode, Failure> {
     let mut bar = Bar::new();
     let outcome = study::run(&options, &mut |progress| bar.show(progress));
     bar.finish();
-    let (run, error) = outcome?;
-    super::print(&run, wanted.json)?;
-    keep(&run, &prepared.store)?;
-    match error {
-        Some(error) => Err(error.into()),
-        None => Ok(code(&run)),
-    }
+    finish(outcome?, wanted.json, &prepared.store)
 }

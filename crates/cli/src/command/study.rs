@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use bitpath_bench::BenchError;
 use bitpath_bench::study::{self, Budget, Options};
 use bitpath_measure::Run;
 use bitpath_platform::{clock, interrupt};
@@ -73,6 +74,17 @@ pub(crate) fn run(wanted: &Study) -> Result<ExitCode, Failure> {
 /// How the process ends after this record.
 pub(super) fn code(run: &Run) -> ExitCode {
     if run.complete { ExitCode::SUCCESS } else { ExitCode::from(INTERRUPTED) }
+}
+
+/// Prints and keeps a record, also when an error ended it, which is then given back.
+pub(super) fn finish(
+    (run, error): (Run, Option<BenchError>),
+    json: bool,
+    store: &Store,
+) -> Result<ExitCode, Failure> {
+    super::print(&run, json)?;
+    keep(&run, store)?;
+    error.map_or_else(|| Ok(code(&run)), |error| Err(error.into()))
 }
 
 /// Keeps the record and its report. What was measured is on the screen already.

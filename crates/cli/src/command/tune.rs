@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use bitpath_bench::tune::{self, Options};
 
-use super::study::{Prepared, code, keep};
+use super::study::{Prepared, finish};
 use crate::arguments::Tune;
 use crate::failure::Failure;
 use crate::progress::Bar;
@@ -25,11 +25,5 @@ pub(crate) fn run(wanted: &Tune) -> Result<ExitCode, Failure> {
     let mut bar = Bar::new();
     let outcome = tune::run(&options, &mut |progress| bar.show(progress));
     bar.finish();
-    let (run, error) = outcome?;
-    super::print(&run, wanted.json)?;
-    keep(&run, &prepared.store)?;
-    match error {
-        Some(error) => Err(error.into()),
-        None => Ok(code(&run)),
-    }
+    finish(outcome?, wanted.json, &prepared.store)
 }

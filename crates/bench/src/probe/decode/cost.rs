@@ -7,10 +7,11 @@ use bitpath_measure::series::labels;
 use bitpath_measure::statistics::{FitError, Method, estimate, fit_nonnegative, trimmed_mean};
 use bitpath_measure::{Estimate, Picos, Unit};
 use bitpath_media::FrameKind;
-use bitpath_sim::profile::{DecodeCost, FrameCost, NanosPerByte, Side, Sourced};
+use bitpath_sim::profile::{DecodeCost, FrameCost, Side, Sourced};
 
 use super::{CYCLES, FRAME_RATE};
 use crate::BenchError;
+use crate::probe::profile::{measured_per_byte, measured_time};
 use crate::sampling::Sampler;
 use crate::testbed::{Testbed, unexpected};
 use crate::worker::{FrameTime, Order, Report};
@@ -105,13 +106,8 @@ fn after_sleep(passes: &[Passes], run: &str) -> Sourced<Picos> {
     let more: Vec<f64> =
         passes.iter().map(|pass| mean_ns(&pass.rested) - mean_ns(&pass.plain)).collect();
     estimate(&more, Method::TrimmedMeanBlockBootstrap).map_or_else(DecodeCost::no_rest, |found| {
-        sourced(found.mapped(|nanos| nanos.max(0.0)), run)
+        measured_time(found.mapped(|nanos| nanos.max(0.0)), run)
     })
-}
-
-fn sourced(found: Estimate, run: &str) -> Sourced<Picos> {
-    let nanos = Picos::from_nanos_f64;
-    Sourced::measured(nanos(found.value), Some((nanos(found.low), nanos(found.high))), run)
 }
 
 /// What a frame of one kind costs.
@@ -149,10 +145,10 @@ fn line(rounds: &[Vec<FrameTime>]) -> Result<Line, FitError> {
 
 fn frame_cost(kind: FrameKind, line: Line, run: &str) -> FrameCost {
     let unknown = "too few frames of this kind to tell it from the bytes' share";
-    let per_frame =
-        line.frame.map_or_else(|| Sourced::assumed(Picos(0), unknown), |found| sourced(found, run));
-    let interval = (NanosPerByte(line.byte.low), NanosPerByte(line.byte.high));
-    let per_byte = Sourced::measured(NanosPerByte(line.byte.value), Some(interval), run);
+    let per_frame = line
+        .frame
+        .map_or_else(|| Sourced::assumed(Picos(0), unknown), |found| measured_time(found, run));
+    let per_byte = measured_per_byte(line.byte, run);
     FrameCost { kind, per_frame, per_byte }
 }
 

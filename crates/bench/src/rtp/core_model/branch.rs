@@ -202,30 +202,15 @@ const TAKEN_FROM: u8 = 2;
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::decode::Registers;
     use super::super::settings::CoreSettings;
     use super::*;
-
-    fn branch(address: u64, flow: Flow) -> Operation {
-        let none = Registers::default();
-        Operation {
-            address,
-            length_bytes: 4,
-            address_registers: none,
-            data_registers: none,
-            results: none,
-            stepped: none,
-            unit: None,
-            flow,
-        }
-    }
 
     fn paper() -> Predictor {
         Predictor::new(&CoreSettings::simplescalar().branches)
     }
 
     fn directions(predictor: &mut Predictor, taken: impl Iterator<Item = bool>) -> u64 {
-        let conditional = branch(0x1000, Flow::Conditional { target: 0x2000 });
+        let conditional = Operation::going(0x1000, Flow::Conditional { target: 0x2000 });
         for taken in taken {
             predictor.branch(&conditional, if taken { 0x2000 } else { 0x1004 });
         }
@@ -258,7 +243,7 @@ mod tests {
     #[test]
     fn a_direct_jump_is_known_when_decoded_at_first_and_then_right() {
         let mut predictor = paper();
-        let jump = branch(0x1000, Flow::Jump { target: 0x2000 });
+        let jump = Operation::going(0x1000, Flow::Jump { target: 0x2000 });
         assert_eq!(predictor.branch(&jump, 0x2000), Verdict::KnownWhenDecoded);
         assert_eq!(predictor.branch(&jump, 0x2000), Verdict::Right);
         let count = predictor.count;
@@ -268,7 +253,7 @@ mod tests {
     #[test]
     fn an_indirect_jump_is_expected_where_it_went_last() {
         let mut predictor = paper();
-        let jump = branch(0x1000, Flow::IndirectJump);
+        let jump = Operation::going(0x1000, Flow::IndirectJump);
         let verdicts = [0x2000, 0x2000, 0x3000].map(|target| predictor.branch(&jump, target));
         assert_eq!(verdicts, [Verdict::Wrong, Verdict::Right, Verdict::Wrong]);
     }
@@ -276,7 +261,8 @@ mod tests {
     #[test]
     fn more_targets_than_ways_are_forgotten() {
         let mut predictor = paper();
-        let jump = |index: u64| branch(0x1000 + 512 * index, Flow::Jump { target: 0x20_0000 });
+        let jump =
+            |index: u64| Operation::going(0x1000 + 512 * index, Flow::Jump { target: 0x20_0000 });
         (0..20).for_each(|turn| {
             predictor.branch(&jump(turn % 5), 0x20_0000);
         });
@@ -288,11 +274,12 @@ mod tests {
         let wrong = |depth: u64| {
             let mut predictor = paper();
             for level in 0..depth {
-                let call = branch(0x1000 * level, Flow::Call { target: 0x1000 * (level + 1) });
+                let call =
+                    Operation::going(0x1000 * level, Flow::Call { target: 0x1000 * (level + 1) });
                 predictor.branch(&call, 0x1000 * (level + 1));
             }
             let returns = (0..depth).rev().map(|level| {
-                let back = branch(0x1000 * (level + 1) + 0x80, Flow::Return);
+                let back = Operation::going(0x1000 * (level + 1) + 0x80, Flow::Return);
                 predictor.branch(&back, 0x1000 * level + 4)
             });
             returns.filter(|&verdict| verdict == Verdict::Wrong).count()

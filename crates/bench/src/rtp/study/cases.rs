@@ -46,24 +46,20 @@ impl Files {
         let file = |name: &str| options.scratch.join(name);
         let audio = options.input.clone().unwrap_or_else(|| file("audio"));
         if options.input.is_none() {
-            program.lines(&words(&[("audio", ""), ("--output", &shown(&audio))]))?;
+            program.lines(&words(&["audio", "--output", &shown(&audio)]))?;
         }
         let sent = shown(&file("sent.pcap"));
         let audio_path = shown(&audio);
-        let send = [("send", ""), ("--input", &audio_path), ("--output", &sent), ("--runs", "0")];
+        let send = ["send", "--input", &audio_path, "--output", &sent, "--runs", "0"];
         program.lines(&words(&send))?;
         let known = network::inputs();
         let mut inputs = Vec::new();
         for (made, input) in known.into_iter().enumerate() {
             let path = file(&format!("{}.pcap", input.name));
             let (output, seed) = (shown(&path), options.seed.to_string());
-            let carry = [
-                ("carry", ""),
-                ("--input", &sent),
-                ("--output", &output),
-                ("--name", input.name),
-                ("--seed", &seed),
-            ];
+            let name = input.name;
+            let carry =
+                ["carry", "--input", &sent, "--output", &output, "--name", name, "--seed", &seed];
             program.lines(&words(&carry))?;
             inputs.push((input, path));
             steps.tell((made + 1) as f64 / known.len() as f64)?;
@@ -107,16 +103,15 @@ const RTCP: &[&str] =
 pub(super) fn all(files: &Files) -> Vec<Case> {
     let members = MEMBERS.to_string();
     let audio = shown(&files.audio);
-    let mut cases =
-        vec![Case::new("RTP Sender", "audio", &[("send", ""), ("--input", &audio)], SENDER)];
+    let mut cases = vec![Case::new("RTP Sender", "audio", &["send", "--input", &audio], SENDER)];
     for (input, path) in &files.inputs {
         let path = shown(path);
         if TIMED.contains(&input.name) {
-            let receive = [("receive", ""), ("--input", path.as_str())];
+            let receive = ["receive", "--input", path.as_str()];
             cases.push(Case::new("RTP Receiver", input.name, &receive, RECEIVER));
         }
         if input.name == TIMED[0] {
-            let report = [("report", ""), ("--input", path.as_str()), ("--members", &members)];
+            let report = ["report", "--input", path.as_str(), "--members", &members];
             cases.push(Case::new("RTCP", input.name, &report, RTCP));
         }
     }
@@ -127,7 +122,7 @@ impl Case {
     fn new(
         benchmark: &str,
         input: &str,
-        arguments: &[(&str, &str)],
+        arguments: &[&str],
         functions: &'static [&'static str],
     ) -> Self {
         let labels = labels([("benchmark", benchmark), ("input", input)]);
@@ -166,10 +161,9 @@ impl Case {
     }
 }
 
-/// Options and their values as a program takes them; a word without a value stands alone.
-pub(super) fn words(pairs: &[(&str, &str)]) -> Vec<String> {
-    let both = pairs.iter().flat_map(|(name, value)| [*name, *value]);
-    both.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+/// Words as a program takes them.
+pub(super) fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
 }
 
 pub(super) fn shown(path: &Path) -> String {

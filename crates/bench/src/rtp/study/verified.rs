@@ -12,7 +12,7 @@ use super::cases::{Files, shown, words};
 use super::program::Program;
 use crate::BenchError;
 use crate::rtp::suite::verification::verify;
-use crate::rtp::suite::{FIRST_SEQUENCE, UNIT_BYTES};
+use crate::rtp::suite::{FIRST_NUMBER, UNIT_BYTES};
 use crate::sitting::Sitting;
 
 /// Rings of the receiver: one that plays what is in the way, and the paper's that overwrites it.
@@ -20,9 +20,6 @@ const RINGS: [&str; 2] = ["keep", "overwrite"];
 
 /// What is kept of a run beside the units that are not known or lost [packets].
 const COUNTS: [&str; 4] = ["late", "duplicates", "overwritten", "early"];
-
-/// Number of the first unit: numbers begin a turn ahead.
-const FIRST_NUMBER: u64 = (1 << 16) + FIRST_SEQUENCE as u64;
 
 /// Receives every input on both rings.
 pub(super) fn verify_all(
@@ -38,8 +35,7 @@ pub(super) fn verify_all(
     for (done, (input, path)) in files.inputs.iter().enumerate() {
         for (ring, name) in RINGS.into_iter().enumerate() {
             let (path, played) = (shown(path), shown(&files.played));
-            let mut arguments =
-                words(&[("receive", ""), ("--input", &path), ("--output", &played)]);
+            let mut arguments = words(&["receive", "--input", &path, "--output", &played]);
             if name == "overwrite" {
                 arguments.push("--overwrite".into());
             }

@@ -252,7 +252,7 @@ mod tests {
     use crate::rtp::capture::CaptureWriter;
     use crate::rtp::suite::sender::{Output, send};
     use crate::rtp::suite::verification::{Difference, verify};
-    use crate::rtp::suite::{FIRST_SEQUENCE, audio, network};
+    use crate::rtp::suite::{FIRST_NUMBER, audio, network};
 
     /// Audio whose stream wraps its 16 bits and ends in a part of a unit.
     const AUDIO_BYTES: usize = 160 * 20_000 + 64;
@@ -287,10 +287,9 @@ mod tests {
     fn receive(arrivals: &Capture, settings: Settings) -> Received {
         let mut played = Vec::new();
         let receiver = super::receive(arrivals, settings, &mut played);
-        let first = (1 << 16) + u64::from(FIRST_SEQUENCE);
-        let lost = receiver.lost().iter().map(|number| number - first).collect();
+        let lost = receiver.lost().iter().map(|number| number - FIRST_NUMBER).collect();
         let Range { start, end } = receiver.heard_of();
-        let heard_of = start - first..end - first;
+        let heard_of = start - FIRST_NUMBER..end - FIRST_NUMBER;
         Received { played, heard_of, lost, counts: receiver.counts() }
     }
 
